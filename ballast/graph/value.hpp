@@ -1,0 +1,26 @@
+#pragma once
+// What flows along the links of a workflow, opaque to everything but the nodes.
+
+#include <memory>
+
+#include "ballast/engine/core/bytes.hpp"
+
+namespace ballast::graph {
+
+/// A result of a node: a latent, a picture, a handle on a model. Immutable once returned, shared by
+/// all consumers and by the result cache. The runtime derives its own types.
+class Value {
+public:
+    Value() = default;
+    Value(const Value&) = delete;
+    Value& operator=(const Value&) = delete;
+    virtual ~Value() = default;
+
+    /// Memory that dropping the last reference would free; models count as zero, since the
+    /// registry owns them.
+    [[nodiscard]] virtual Bytes bytes() const = 0;
+};
+
+using ValuePtr = std::shared_ptr<const Value>;
+
+}  // namespace ballast::graph

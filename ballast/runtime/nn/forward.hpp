@@ -1,0 +1,63 @@
+#pragma once
+// One forward pass of a network: where weights come from, when to stop, who listens.
+
+#include <ATen/core/Tensor.h>
+
+#include <atomic>
+#include <string_view>
+
+#include "ballast/runtime/tensor/weight_source.hpp"
+
+namespace ballast::runtime::nn {
+
+/// Receives the output of every named module, for golden tests and for finding the first layer
+/// whose output is not finite.
+class LayerListener {
+public:
+    LayerListener() = default;
+    LayerListener(const LayerListener&) = delete;
+    LayerListener& operator=(const LayerListener&) = delete;
+    virtual ~LayerListener() = default;
+    /// `module` is the module path without the model's prefix, as in the weight names.
+    virtual void on_output(std::string_view module, const at::Tensor& output) = 0;
+};
+
+/// Lets another thread stop a pass at the next layer boundary.
+class StopFlag {
+public:
+    void request() { stop_.store(true, std::memory_order_relaxed); }
+    void clear() { stop_.store(false, std::memory_order_relaxed); }
+    [[nodiscard]] bool is_requested() const { return stop_.load(std::memory_order_relaxed); }
+
+private:
+    std::atomic<bool> stop_{false};
+};
+
+class Forward {
+public:
+    explicit Forward(const WeightSource& weights, const StopFlag* stop = nullptr,
+                     LayerListener* listener = nullptr)
+        : weights_(&weights), stop_(stop), listener_(listener) {}
+
+    [[nodiscard]] at::ScalarType compute_type() const { return weights_->compute_type(); }
+
+    /// The layer boundary: throws `Failure` (`interrupted`) once a stop was requested.
+    [[nodiscard]] PinnedLayer pin(plan::BlockId id) const {
+        check_stop();
+        return weights_->pin(id);
+    }
+    [[nodiscard]] const WeightSource& weights() const { return *weights_; }
+    void check_stop() const;
+
+    /// Tells the listener, if there is one.
+    void emit(std::string_view module, const at::Tensor& output) const {
+        if (listener_ != nullptr) listener_->on_output(module, output);
+    }
+
+private:
+    const WeightSource* weights_;
+    const StopFlag* stop_;
+    LayerListener* listener_;
+};
+
+}  // namespace ballast::runtime::nn

@@ -1,0 +1,13 @@
+# Third-party packages of the torch-free part. All come from the system.
+find_package(tl-expected REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(Threads REQUIRED)
+if(BALLAST_CLI)
+    find_package(CLI11 REQUIRED)
+endif()
+if(BALLAST_RUNTIME)
+    find_package(PNG REQUIRED)
+    find_package(ZLIB REQUIRED)
+endif()
