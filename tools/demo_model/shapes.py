@@ -178,8 +178,9 @@ def _all_texts():
     yield "an , . : ; - colored coloured is"
 
 
-def caption(scene, rng, complete=False, plain=False):
-    """One of many ways to describe the scene. Place or background are now and then left out, unless complete; plain: short, usual phrasing only."""
+def caption(scene, rng, say_place=True, say_background=True, plain=False):
+    """One of many ways to describe the scene. What is not said (place of a single object, background) is left to the seed.
+    plain: short, usual phrasing only."""
     pick = lambda options: options[int(rng.integers(len(options)))]
 
     def thing(size, colour, shape):
@@ -219,13 +220,13 @@ def caption(scene, rng, complete=False, plain=False):
     ground = pick(COLOUR_WORDS[scene["background"]])
     if len(objects) == 1:
         body = objects[0]
-        place = where(scene["place"]) if complete or rng.random() < 0.92 else ""
+        place = where(scene["place"]) if say_place else ""
     else:
         table = {"beside": BESIDE, "above": ABOVE, "below": BELOW}[scene["place"]]
         first, joint, last = table[0] if plain else pick(table)
         body = " ".join(t for t in (first, objects[0], joint, objects[1], last) if t)
         place = ""
-    backdrop = pick(BACKGROUND_FRAMES[:12] if plain else BACKGROUND_FRAMES).format(ground) if complete or rng.random() < 0.94 else ""
+    backdrop = pick(BACKGROUND_FRAMES[:12] if plain else BACKGROUND_FRAMES).format(ground) if say_background else ""
 
     comma = lambda: pick((" , ", " , ", " "))
     roll = rng.random()

@@ -1,0 +1,76 @@
+#pragma once
+// What the command line and the server know of the part that computes. The runtime is a shared
+// library that is opened by name; this interface is all that crosses the border.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ballast/engine/core/log.hpp"
+#include "ballast/engine/device/ledger.hpp"
+#include "ballast/graph/node_runner.hpp"
+
+namespace ballast::graph {
+
+/// Number formats that a user can ask for; `automatic` follows the rules for the device.
+enum class ComputeType { automatic, fp32, bf16, fp16 };
+
+struct RuntimeOptions {
+    std::vector<std::filesystem::path> model_roots;  ///< each laid out like ComfyUI's models folder
+    std::filesystem::path input_folder;
+    std::filesystem::path output_folder;
+    std::filesystem::path temp_folder;
+    std::map<DeviceId, Bytes> memory_limits;
+    ComputeType unet_type = ComputeType::automatic;
+    ComputeType vae_type = ComputeType::automatic;
+    ComputeType text_encoder_type = ComputeType::automatic;
+    int threads = 0;                ///< of the arithmetic; 0 = one per core
+    bool save_metadata = true;      ///< write the prompt into pictures
+    Log log;
+};
+
+/// One loaded model, for reports.
+struct ModelReport {
+    std::string name;  ///< file name and part, e.g. "sd15.safetensors (unet)"
+    DeviceId compute;
+    Bytes bytes;
+    std::size_t blocks = 0;
+    std::string allocation;
+    std::map<DeviceId, Bytes> homes;
+    std::size_t patched_blocks = 0;
+    std::string plan_digest;
+};
+
+struct RuntimeReport {
+    device::LedgerSnapshot devices;
+    std::map<DeviceId, Bytes> planned;   ///< weights, by the plans of the loaded models
+    std::map<DeviceId, Bytes> realised;  ///< weights, as the ledger holds them
+    std::vector<ModelReport> models;
+    double load_seconds = 0;
+    double sample_seconds = 0;
+    double decode_seconds = 0;
+};
+
+/// The arithmetic of a machine. One thread calls `run`; everything else from any thread.
+class Runtime : public NodeRunner {
+public:
+    [[nodiscard]] virtual RuntimeReport report() const = 0;
+    /// Starts seconds and peaks anew.
+    virtual void reset_report() = 0;
+    /// "libtorch 2.13.0, AVX512" and the like.
+    [[nodiscard]] virtual std::string version() const = 0;
+};
+
+/// Grows with every incompatible change of this header.
+inline constexpr std::uint32_t kRuntimeInterface = 1;
+
+/// Name and type of the one symbol that the runtime library exports. Returns null when the
+/// interface number differs.
+inline constexpr const char* kRuntimeEntryName = "ballast_open_runtime";
+using RuntimeEntry = Runtime* (*)(std::uint32_t interface_number, const RuntimeOptions& options,
+                                  Error* error);
+
+}  // namespace ballast::graph
