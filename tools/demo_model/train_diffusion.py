@@ -46,6 +46,7 @@ def main():
     table = TokenTable()
     unet, text, readout = UNet(), TextEncoder(len(table.ids)), train_text.ReadOut()
     unet.copy_start()
+    unet = unet.to(memory_format=torch.channels_last)
     loaded = torch.load(args.resume or args.text)
     assert loaded["ids"] == table.ids.tolist(), "made with other captions"
     text.load_state_dict(loaded["text"])
@@ -55,7 +56,7 @@ def main():
     models = {"unet": unet, "text": text, "readout": readout}
     parameters = [p for m in models.values() for p in m.parameters()]
     average = [p.detach().clone() for p in parameters]
-    optimizer = torch.optim.AdamW(parameters, lr=args.rate, betas=(0.9, 0.98), weight_decay=1e-3)
+    optimizer = torch.optim.AdamW(parameters, lr=args.rate, betas=(0.9, 0.98), weight_decay=1e-3, fused=True)
 
     def save(path):
         live = [p.detach().clone() for p in parameters]
@@ -84,7 +85,8 @@ def main():
         eps = torch.randn_like(x0) + OFFSET * torch.randn(args.batch, 4, 1, 1)
         alpha = ALPHAS.float()[t][:, None, None, None]
         context = text(rows)
-        error = (unet(alpha.sqrt() * x0 + (1 - alpha).sqrt() * eps, t, context) - eps).square().mean((1, 2, 3))
+        mixed = (alpha.sqrt() * x0 + (1 - alpha).sqrt() * eps).contiguous(memory_format=torch.channels_last)
+        error = (unet(mixed, t, context) - eps).square().mean((1, 2, 3))
         side, right = readout(context[~empty], labels[~empty])
         loss = (weight[t] * error).mean() + 0.05 * side
         optimizer.zero_grad()
