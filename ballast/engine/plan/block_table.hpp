@@ -20,6 +20,8 @@ struct BlockTensor {
     std::vector<std::int64_t> shape;
     std::uint64_t offset = 0;
     Bytes bytes;
+
+    bool operator==(const BlockTensor&) const = default;
 };
 
 /// Index of a block in its table; stable for the life of the table.
@@ -33,6 +35,8 @@ struct Block {
     std::string name;  ///< module path, e.g. "input_blocks.1.0.in_layers.2"; "<loose>" for the rest
     Bytes bytes;
     std::vector<BlockTensor> tensors;
+
+    bool operator==(const Block&) const = default;
 };
 
 /// Name of the pseudo-block of parameters that belong to no leaf layer.
@@ -51,6 +55,8 @@ public:
     /// Bytes of the largest block.
     [[nodiscard]] Bytes largest() const;
 
+    bool operator==(const BlockTable& other) const { return blocks_ == other.blocks_; }
+
 private:
     std::vector<Block> blocks_;
     std::vector<std::uint32_t> by_name_;
@@ -60,7 +66,7 @@ private:
 /// Groups tensors, given in model order, into blocks: a leaf is a prefix (the name up to its last
 /// dot) below which no deeper tensor lies; tensors of no leaf form the loose block, which comes
 /// last. The order of blocks is that of their first tensors.
-BlockTable group_into_blocks(std::vector<BlockTensor> tensors_in_model_order);
+BlockTable group_into_blocks(const std::vector<BlockTensor>& tensors_in_model_order);
 
 /// Orders names as people do: digit runs by value, so that block 2 comes before block 10. The
 /// model order of files whose family is unknown.

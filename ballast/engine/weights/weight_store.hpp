@@ -71,15 +71,17 @@ public:
 
 private:
     friend class Pin;
-    struct Placed;  // a block's memory
+    class Region;
 
     WeightStore(plan::BlockTable table, plan::Plan plan);
+    Result<void> read_all(const formats::Reader& reader, unsigned threads);
 
     plan::BlockTable table_;
     plan::Plan plan_;
     std::map<DeviceId, Bytes> realised_;
     std::vector<device::Reservation> reservations_;
-    std::vector<Placed> placed_;
+    std::unique_ptr<Region> region_;
+    std::vector<std::vector<std::size_t>> placed_;  // [block][tensor] -> offset in the region
     mutable std::atomic<std::size_t> pins_{0};
 };
 

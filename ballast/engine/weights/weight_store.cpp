@@ -1,0 +1,162 @@
+#include "ballast/engine/weights/weight_store.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace ballast::weights {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+/// Reads are split so that several threads share one large tensor, and large enough that the
+/// system's read-ahead works.
+constexpr std::uint64_t kChunk = 4ULL << 20U;
+
+constexpr std::size_t aligned(std::size_t size) {
+    return (size + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+}  // namespace
+
+/// All blocks of one device in one anonymous mapping: given back to the system at once, in full,
+/// when the store goes, whatever the allocator's habits are.
+class WeightStore::Region {
+public:
+    Region() = default;
+    Region(const Region&) = delete;
+    Region& operator=(const Region&) = delete;
+    ~Region() {
+        if (base_ != nullptr) ::munmap(base_, size_);
+    }
+
+    [[nodiscard]] bool allocate(std::size_t size) {
+        if (size == 0) return true;
+        void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) return false;
+        base_ = static_cast<std::byte*>(memory);
+        size_ = size;
+        return true;
+    }
+    [[nodiscard]] std::byte* at(std::size_t offset) const { return base_ + offset; }
+
+private:
+    std::byte* base_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+Pin::Pin(Pin&& other) noexcept : store_(std::exchange(other.store_, nullptr)), id_(other.id_) {}
+
+Pin& Pin::operator=(Pin&& other) noexcept {
+    std::swap(store_, other.store_);
+    std::swap(id_, other.id_);
+    return *this;
+}
+
+Pin::~Pin() {
+    if (store_ != nullptr) store_->pins_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+const plan::Block& Pin::block() const { return store_->table()[id_]; }
+
+std::span<const std::byte> Pin::bytes(std::size_t tensor) const {
+    const auto& entry = block().tensors[tensor];
+    const auto offset = store_->placed_[id_.index][tensor];
+    return {store_->region_->at(offset), static_cast<std::size_t>(entry.bytes.count())};
+}
+
+WeightStore::WeightStore(plan::BlockTable table, plan::Plan plan)
+    : table_(std::move(table)), plan_(std::move(plan)), region_(std::make_unique<Region>()) {}
+
+WeightStore::~WeightStore() = default;
+
+Result<Pin> WeightStore::pin(plan::BlockId id) const {
+    pins_.fetch_add(1, std::memory_order_relaxed);
+    return Pin(this, id);
+}
+
+Result<void> WeightStore::read_all(const formats::Reader& reader, unsigned threads) {
+    struct Piece {
+        std::uint64_t from;
+        std::span<std::byte> to;
+    };
+    std::vector<Piece> pieces;
+    for (std::size_t b = 0; b < table_.blocks().size(); ++b) {
+        const auto& tensors = table_.blocks()[b].tensors;
+        for (std::size_t t = 0; t < tensors.size(); ++t) {
+            const auto size = tensors[t].bytes.count();
+            for (std::uint64_t done = 0; done < size; done += kChunk)
+                pieces.push_back({tensors[t].offset + done,
+                                  {region_->at(placed_[b][t] + done),
+                                   static_cast<std::size_t>(std::min(kChunk, size - done))}});
+        }
+    }
+    // in file order the disk's read-ahead helps, whatever the model order is
+    std::sort(pieces.begin(), pieces.end(),
+              [](const Piece& a, const Piece& b) { return a.from < b.from; });
+
+    std::atomic<std::size_t> next{0};
+    std::mutex mutex;
+    std::optional<Error> failure;
+    const auto work = [&] {
+        for (auto i = next.fetch_add(1); i < pieces.size(); i = next.fetch_add(1)) {
+            auto done = reader.read(pieces[i].from, pieces[i].to);
+            if (done) continue;
+            const std::scoped_lock lock(mutex);
+            if (!failure) failure = std::move(done).error();
+            next.store(pieces.size());
+        }
+    };
+    {
+        std::vector<std::jthread> helpers;
+        for (unsigned i = 1; i < threads; ++i) helpers.emplace_back(work);
+        work();
+    }
+    if (failure) return fail(*std::move(failure));
+    return {};
+}
+
+Result<std::shared_ptr<const WeightStore>> WeightStore::load(LoadRequest request) {
+    if (!request.plan.fits) {
+        return fail(Error{.code = Code::does_not_fit,
+                          .what = "cannot load the weights",
+                          .why = "the plan does not fit",
+                          .place = {},
+                          .hint = "make a plan that fits, or free memory first",
+                          .shortfall = request.plan.shortfall});
+    }
+    std::shared_ptr<WeightStore> store(
+        new WeightStore(std::move(request.table), std::move(request.plan)));
+
+    for (const auto& [device, bytes] : store->plan_.per_device) {
+        auto reservation = request.ledger->reserve(device, bytes, device::Tag::weights);
+        if (!reservation) return fail(std::move(reservation).error());
+        store->realised_[device] = reservation->bytes();
+        store->reservations_.push_back(*std::move(reservation));
+    }
+
+    std::size_t size = 0;
+    for (const auto& block : store->table_.blocks()) {
+        auto& offsets = store->placed_.emplace_back();
+        for (const auto& tensor : block.tensors) {
+            offsets.push_back(size);
+            size = aligned(size + static_cast<std::size_t>(tensor.bytes.count()));
+        }
+    }
+    if (!store->region_->allocate(size)) {
+        return fail(Error{.code = Code::out_of_memory,
+                          .what = "cannot load the weights",
+                          .why = "the system refused " + to_string(Bytes{size}) + " of memory",
+                          .place = {},
+                          .hint = "close other programs, or use a smaller model",
+                          .shortfall = {{kCpu, {.needed = size, .available = 0}}}});
+    }
+    auto read = store->read_all(*request.reader, std::max(1U, request.reading_threads));
+    if (!read) return fail(std::move(read).error());
+    return store;
+}
+
+}  // namespace ballast::weights
