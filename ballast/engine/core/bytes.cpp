@@ -28,8 +28,7 @@ Result<Bytes> parse_bytes(std::string_view text) {
                           .what = "not an amount of memory",
                           .why = fmt::format("'{}': {}", text, why),
                           .place = {.column = column},
-                          .hint = "write bytes (1073741824) or a unit: 512mb, 1.5gb",
-                          .shortfall = {}});
+                          .hint = "write bytes (1073741824) or a unit: 512mb, 1.5gb"});
     };
     std::string compact;
     std::size_t column = 0;

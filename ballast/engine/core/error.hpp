@@ -39,11 +39,11 @@ int exit_status(Code code);
 
 /// Where it happened. Only what is known is set.
 struct Place {
-    std::string file;
-    std::optional<std::uint64_t> offset;  ///< bytes from the start of the file
-    std::string node;                     ///< node id of a workflow
-    std::string key;                      ///< tensor, input, option or JSON path
-    std::optional<std::size_t> column;    ///< 1-based, in a text
+    std::string file{};
+    std::optional<std::uint64_t> offset{};  ///< bytes from the start of the file
+    std::string node{};                     ///< node id of a workflow
+    std::string key{};                      ///< tensor, input, option or JSON path
+    std::optional<std::size_t> column{};    ///< 1-based, in a text
 
     bool operator==(const Place&) const = default;
 };
@@ -66,11 +66,11 @@ struct Shortfall {
 /// `why` the reason; `hint` is the remedy, if there is one.
 struct Error {
     Code code = Code::internal;
-    std::string what;
-    std::string why;
-    Place place;
-    std::string hint;
-    std::map<DeviceId, Shortfall> shortfall;
+    std::string what{};
+    std::string why{};
+    Place place{};
+    std::string hint{};
+    std::map<DeviceId, Shortfall> shortfall{};
 };
 
 /// `error: <what>: <where>: <why>` without the leading word and without the hint, on one line;

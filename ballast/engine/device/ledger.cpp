@@ -108,7 +108,6 @@ Error Ledger::refusal(DeviceId device, Bytes bytes, Tag tag) const {
                            ballast::to_string(Bytes{shortfall.available}),
                            ballast::to_string(limit),
                            ballast::to_string(Bytes{shortfall.missing()}), held),
-        .place = {},
         .hint = fmt::format("raise the limit with --memory-limit {}={} or more, or use less",
                             ballast::to_string(device),
                             limit.count() + shortfall.missing()),

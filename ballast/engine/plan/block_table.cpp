@@ -63,7 +63,7 @@ Bytes BlockTable::largest() const {
 BlockTable group_into_blocks(const std::vector<BlockTensor>& tensors) {
     const auto inner = inner_prefixes(tensors);
     std::vector<Block> blocks;
-    Block loose{.name = std::string(kLooseBlock), .bytes = {}, .tensors = {}};
+    Block loose{.name = std::string(kLooseBlock)};
     std::unordered_map<std::string, std::size_t> index;
     for (const auto& tensor : tensors) {
         const auto prefix = prefix_of(tensor.name);
@@ -71,7 +71,7 @@ BlockTable group_into_blocks(const std::vector<BlockTensor>& tensors) {
         if (!prefix.empty() && !inner.contains(prefix)) {
             const auto [place, is_new] = index.try_emplace(std::string(prefix), blocks.size());
             if (is_new)
-                blocks.push_back({.name = std::string(prefix), .bytes = {}, .tensors = {}});
+                blocks.push_back({.name = std::string(prefix)});
             block = &blocks[place->second];
         }
         block->bytes += tensor.bytes;

@@ -15,11 +15,11 @@ namespace ballast::plan {
 /// One stored tensor of a block. `name` is the tensor's name inside its model, without the prefix
 /// that a checkpoint puts before it; `offset` is its place in the model's file.
 struct BlockTensor {
-    std::string name;
+    std::string name{};
     ElementType type = ElementType::f32;
-    std::vector<std::int64_t> shape;
+    std::vector<std::int64_t> shape{};
     std::uint64_t offset = 0;
-    Bytes bytes;
+    Bytes bytes{};
 
     bool operator==(const BlockTensor&) const = default;
 };
@@ -32,9 +32,9 @@ struct BlockId {
 
 /// Smallest unit that is placed and moved: one leaf layer with its own parameters. Never split.
 struct Block {
-    std::string name;  ///< module path, e.g. "input_blocks.1.0.in_layers.2"; "<loose>" for the rest
-    Bytes bytes;
-    std::vector<BlockTensor> tensors;
+    std::string name{};  ///< module path, e.g. "input_blocks.1.0.in_layers.2"; "<loose>" for the rest
+    Bytes bytes{};
+    std::vector<BlockTensor> tensors{};
 
     bool operator==(const Block&) const = default;
 };

@@ -65,7 +65,7 @@ const plan::Block& Pin::block() const { return store_->table()[id_]; }
 std::span<const std::byte> Pin::bytes(std::size_t tensor) const {
     const auto& entry = block().tensors[tensor];
     const auto offset = store_->placed_[id_.index][tensor];
-    return {store_->region_->at(offset), static_cast<std::size_t>(entry.bytes.count())};
+    return {store_->region_->at(offset), entry.bytes.count()};
 }
 
 WeightStore::WeightStore(plan::BlockTable table, plan::Plan plan)
@@ -91,7 +91,7 @@ Result<void> WeightStore::read_all(const formats::Reader& reader, unsigned threa
             for (std::uint64_t done = 0; done < size; done += kChunk)
                 pieces.push_back({tensors[t].offset + done,
                                   {region_->at(placed_[b][t] + done),
-                                   static_cast<std::size_t>(std::min(kChunk, size - done))}});
+                                   std::min(kChunk, size - done)}});
         }
     }
     // in file order the disk's read-ahead helps, whatever the model order is
@@ -124,7 +124,6 @@ Result<std::shared_ptr<const WeightStore>> WeightStore::load(LoadRequest request
         return fail(Error{.code = Code::does_not_fit,
                           .what = "cannot load the weights",
                           .why = "the plan does not fit",
-                          .place = {},
                           .hint = "make a plan that fits, or free memory first",
                           .shortfall = request.plan.shortfall});
     }
@@ -143,14 +142,13 @@ Result<std::shared_ptr<const WeightStore>> WeightStore::load(LoadRequest request
         auto& offsets = store->placed_.emplace_back();
         for (const auto& tensor : block.tensors) {
             offsets.push_back(size);
-            size = aligned(size + static_cast<std::size_t>(tensor.bytes.count()));
+            size = aligned(size + tensor.bytes.count());
         }
     }
     if (!store->region_->allocate(size)) {
         return fail(Error{.code = Code::out_of_memory,
                           .what = "cannot load the weights",
                           .why = "the system refused " + to_string(Bytes{size}) + " of memory",
-                          .place = {},
                           .hint = "close other programs, or use a smaller model",
                           .shortfall = {{kCpu, {.needed = size, .available = 0}}}});
     }
