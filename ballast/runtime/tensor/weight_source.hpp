@@ -3,7 +3,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <array>
 #include <memory>
 #include <vector>
 
@@ -19,8 +18,7 @@ namespace ballast::runtime {
 /// thread.
 class WideningBuffer {
 public:
-    explicit WideningBuffer(device::Ledger& ledger, DeviceId device = kCpu)
-        : ledger_(&ledger), device_(device) {}
+    explicit WideningBuffer(device::Ledger& ledger, DeviceId device = kCpu);
     WideningBuffer(const WideningBuffer&) = delete;
     WideningBuffer& operator=(const WideningBuffer&) = delete;
     ~WideningBuffer();

@@ -1,0 +1,172 @@
+#include "ballast/runtime/tensor/host_allocator.hpp"
+
+#include <c10/core/Allocator.h>
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "ballast/runtime/tensor/failure.hpp"
+
+namespace ballast::runtime {
+namespace {
+
+using device::Ledger;
+using device::Tag;
+
+/// Blocks from here on are mapped one by one and kept for reuse; smaller ones are the C library's.
+constexpr std::size_t kLarge = std::size_t{256} << 10U;
+constexpr std::size_t kPage = 4096;
+
+/// Stands before every block; keeps the data aligned to 64 bytes.
+struct alignas(64) Header {
+    std::size_t charged;   // bytes charged to the ledger: the whole block
+    std::size_t capacity;  // usable bytes behind the header
+    Ledger* ledger;        // who was charged; only valid while it is the current one
+    std::uint64_t era;     // which HostAccounting charged it
+};
+static_assert(sizeof(Header) == 64);
+
+class HostAllocator final : public c10::Allocator {
+public:
+    /// Lives as long as the process: torch keeps the pointer, and tensors may be freed at exit.
+    static HostAllocator& instance() {
+        static auto* const allocator = new HostAllocator;
+        return *allocator;
+    }
+
+    c10::DataPtr allocate(std::size_t size) override {
+        if (size == 0) return {nullptr, nullptr, &drop, c10::Device(c10::kCPU)};
+        auto* data = take(size) + 1;
+        return {data, data, &drop, c10::Device(c10::kCPU)};
+    }
+
+    c10::DeleterFnPtr raw_deleter() const override { return &drop; }
+
+    void copy_data(void* to, const void* from, std::size_t size) const override {
+        std::memcpy(to, from, size);
+    }
+
+    void attach(std::shared_ptr<Ledger> ledger) {
+        const std::scoped_lock lock(mutex_);
+        ledger_ = std::move(ledger);
+        ++era_;
+    }
+
+    void detach() {
+        trim();
+        const std::scoped_lock lock(mutex_);
+        ledger_.reset();
+        ++era_;
+    }
+
+    Bytes trim() {
+        const std::scoped_lock lock(mutex_);
+        return trim_locked();
+    }
+
+private:
+    HostAllocator() = default;
+
+    static void drop(void* data) {
+        if (data != nullptr) instance().put(static_cast<Header*>(data) - 1);
+    }
+
+    Header* take(std::size_t size) {
+        const std::scoped_lock lock(mutex_);
+        const bool is_large = size >= kLarge;
+        if (is_large) {
+            if (auto* header = reuse(size)) return header;
+        }
+        auto charged = size + sizeof(Header);
+        if (is_large) charged = (charged + kPage - 1) / kPage * kPage;
+        charge(charged);
+        void* memory = is_large ? map(charged) : std::aligned_alloc(64, (charged + 63) / 64 * 64);
+        if (memory == nullptr) {
+            if (ledger_) ledger_->give_back(kCpu, Bytes{charged}, Tag::activations);
+            throw std::bad_alloc();
+        }
+        return new (memory) Header{charged, charged - sizeof(Header), ledger_.get(), era_};
+    }
+
+    /// The smallest kept block that holds `size` without wasting more than a quarter of it.
+    Header* reuse(std::size_t size) {
+        const auto found = kept_.lower_bound(size);
+        if (found == kept_.end() || found->first - size > size / 4) return nullptr;
+        auto* header = found->second;
+        if (ledger_) {
+            // back and forth under our lock: nobody else charges activations
+            ledger_->give_back(kCpu, Bytes{header->charged}, Tag::scratch);
+            if (!ledger_->try_take(kCpu, Bytes{header->charged}, Tag::activations)) {
+                kept_.erase(found);
+                unmap(header);
+                return nullptr;
+            }
+        }
+        kept_.erase(found);
+        return header;
+    }
+
+    void charge(std::size_t size) {
+        if (!ledger_ || ledger_->try_take(kCpu, Bytes{size}, Tag::activations)) return;
+        trim_locked();
+        if (ledger_->try_take(kCpu, Bytes{size}, Tag::activations)) return;
+        auto error = ledger_->refusal(kCpu, Bytes{size}, Tag::activations);
+        error.code = Code::out_of_memory;
+        error.hint = "use a smaller picture or batch, or raise the limit (--memory-limit cpu=SIZE)";
+        throw Failure(std::move(error));
+    }
+
+    void put(Header* header) {
+        const std::scoped_lock lock(mutex_);
+        const bool is_ours = ledger_ && header->era == era_;
+        if (is_ours) ledger_->give_back(kCpu, Bytes{header->charged}, Tag::activations);
+        if (header->capacity < kLarge) {
+            std::free(header);  // NOLINT(cppcoreguidelines-no-malloc)
+        } else if (is_ours && ledger_->try_take(kCpu, Bytes{header->charged}, Tag::scratch)) {
+            kept_.emplace(header->capacity, header);
+        } else {
+            unmap(header);
+        }
+    }
+
+    Bytes trim_locked() {
+        Bytes released;
+        for (const auto& [capacity, header] : kept_) {
+            if (ledger_) ledger_->give_back(kCpu, Bytes{header->charged}, Tag::scratch);
+            released += Bytes{header->charged};
+            unmap(header);
+        }
+        kept_.clear();
+        return released;
+    }
+
+    static void* map(std::size_t size) {
+        void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                              -1, 0);
+        return memory == MAP_FAILED ? nullptr : memory;
+    }
+    static void unmap(Header* header) { ::munmap(header, header->charged); }
+
+    std::mutex mutex_;
+    std::shared_ptr<Ledger> ledger_;
+    std::uint64_t era_ = 0;
+    std::multimap<std::size_t, Header*> kept_;  // by capacity; only blocks of the current era
+};
+
+}  // namespace
+
+HostAccounting::HostAccounting(std::shared_ptr<device::Ledger> ledger) {
+    auto& allocator = HostAllocator::instance();
+    allocator.attach(std::move(ledger));
+    c10::SetAllocator(c10::kCPU, &allocator, 1);
+}
+
+HostAccounting::~HostAccounting() { HostAllocator::instance().detach(); }
+
+Bytes HostAccounting::trim() { return HostAllocator::instance().trim(); }
+
+}  // namespace ballast::runtime

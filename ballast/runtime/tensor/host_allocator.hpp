@@ -1,0 +1,32 @@
+#pragma once
+// The allocator behind every CPU tensor: accounts activations in a ledger, obeys its limit, and
+// reuses memory.
+//
+// Fresh memory is slow (each first touch of a page is a fault; several times the cost of using
+// warm memory), and a sampling step asks for the same sizes again and again. So large blocks that
+// are freed stay here, charged as scratch, until they are used again, the limit needs them, or
+// `trim` gives them back to the system.
+//
+// This is the one piece of process-wide state in Ballast: torch has one CPU allocator per process.
+
+#include <memory>
+
+#include "ballast/engine/device/ledger.hpp"
+
+namespace ballast::runtime {
+
+/// Routes torch's CPU allocations to `ledger` (on `cpu`, tag activations) while it lives. One at a
+/// time; tensors may outlive it: they are then freed without being accounted. Not thread-safe
+/// against itself, unlike the allocator.
+class HostAccounting {
+public:
+    explicit HostAccounting(std::shared_ptr<device::Ledger> ledger);
+    HostAccounting(const HostAccounting&) = delete;
+    HostAccounting& operator=(const HostAccounting&) = delete;
+    ~HostAccounting();
+
+    /// Gives all unused memory back to the system; returns how much that was.
+    Bytes trim();
+};
+
+}  // namespace ballast::runtime
