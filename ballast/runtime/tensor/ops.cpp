@@ -131,7 +131,7 @@ at::Tensor softmax(const at::Tensor& x, std::int64_t axis) {
 }
 
 at::Tensor cat(const std::vector<at::Tensor>& parts, std::int64_t axis) {
-    return at::_ops::cat::call(at::TensorList(parts), axis);
+    return at::_ops::cat::call(at::ITensorListRef(parts), axis);
 }
 at::Tensor stack(const std::vector<at::Tensor>& parts, std::int64_t axis) {
     return at::_ops::stack::call(parts, axis);
