@@ -1,0 +1,110 @@
+#include "ballast/engine/plan/block_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "ballast/engine/plan/plan.hpp"
+
+namespace ballast::plan {
+namespace {
+
+using namespace ballast::literals;
+
+BlockTensor tensor(std::string name, std::uint64_t bytes = 4) {
+    return {.name = std::move(name), .type = ElementType::f16, .shape = {2}, .offset = 0,
+            .bytes = Bytes{bytes}};
+}
+
+std::vector<std::string> names(const BlockTable& table) {
+    std::vector<std::string> found;
+    for (const auto& block : table.blocks()) found.push_back(block.name);
+    return found;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(BlockTable, ALeafHoldsItsWeightAndBias) {
+    const auto table = group_into_blocks({tensor("a.conv.weight", 8), tensor("a.conv.bias", 2),
+                                          tensor("a.norm.weight")});
+    EXPECT_EQ(names(table), (Names{"a.conv", "a.norm"}));
+    EXPECT_EQ(table.blocks()[0].bytes, 10_B);
+    EXPECT_EQ(table.blocks()[0].tensors.size(), 2U);
+    EXPECT_EQ(table.bytes(), 14_B);
+    EXPECT_EQ(table.largest(), 10_B);
+}
+
+TEST(BlockTable, ParametersOfInnerModulesAndOfTheRootAreLoose) {
+    const auto table = group_into_blocks(
+        {tensor("pos_embed"), tensor("block.scale"), tensor("block.attn.weight")});
+    EXPECT_EQ(names(table), (Names{"block.attn", "<loose>"}));
+    EXPECT_EQ(table.blocks()[1].tensors.size(), 2U);
+}
+
+TEST(BlockTable, KeepsModelOrderEvenWhenALeafIsInterrupted) {
+    const auto table =
+        group_into_blocks({tensor("b.weight"), tensor("a.weight"), tensor("b.bias")});
+    EXPECT_EQ(names(table), (Names{"b", "a"}));
+    EXPECT_EQ(table.blocks()[0].tensors.size(), 2U);
+}
+
+TEST(BlockTable, FindsBlocksByName) {
+    const auto table = group_into_blocks({tensor("z.weight"), tensor("a.weight")});
+    EXPECT_EQ(table.find("a")->index, 1U);
+    EXPECT_EQ(table.find("z")->index, 0U);
+    EXPECT_FALSE(table.find("m").has_value());
+}
+
+TEST(BlockTable, OfNothingIsEmpty) {
+    const auto table = group_into_blocks({});
+    EXPECT_TRUE(table.blocks().empty());
+    EXPECT_EQ(table.bytes(), 0_B);
+}
+
+TEST(NaturalOrder, ComparesDigitRunsByValue) {
+    Names order{"b.10.w", "b.2.w", "b.1.w", "a.w", "b", "b.02.w", "b.99999999999999999999999.w"};
+    std::sort(order.begin(), order.end(), natural_less);
+    EXPECT_EQ(order, (Names{"a.w", "b", "b.1.w", "b.02.w", "b.2.w", "b.10.w",
+                            "b.99999999999999999999999.w"}));
+}
+
+TEST(NaturalOrder, IsIrreflexiveAndAsymmetric) {
+    const Names all{"", "1", "01", "a", "a1", "a01", "a1b", "a10", "b"};
+    for (const auto& a : all)
+        for (const auto& b : all) {
+            EXPECT_FALSE(natural_less(a, b) && natural_less(b, a)) << a << " " << b;
+            if (a != b) EXPECT_TRUE(natural_less(a, b) || natural_less(b, a)) << a << " " << b;
+        }
+}
+
+TEST(ResidentPlan, PutsEveryBlockOnTheComputeDevice) {
+    const auto table = group_into_blocks({tensor("a.weight", 8), tensor("b.weight", 4)});
+    const auto plan = resident_plan(table, kCpu, 12_B);
+    EXPECT_TRUE(plan.fits);
+    EXPECT_EQ(plan.homes, (std::vector<DeviceId>{kCpu, kCpu}));
+    EXPECT_EQ(plan.per_device.at(kCpu), 12_B);
+    EXPECT_EQ(plan, resident_plan(table, kCpu, 12_B));
+}
+
+TEST(ResidentPlan, SaysWhatIsMissing) {
+    const auto table = group_into_blocks({tensor("a.weight", 8)});
+    const auto plan = resident_plan(table, kCpu, 5_B);
+    EXPECT_FALSE(plan.fits);
+    EXPECT_EQ(plan.shortfall.at(kCpu).needed, 8U);
+    EXPECT_EQ(plan.shortfall.at(kCpu).available, 5U);
+    EXPECT_EQ(plan.shortfall.at(kCpu).missing(), 3U);
+}
+
+TEST(PlanDigest, CoversBlocksAndHomes) {
+    const auto table = group_into_blocks({tensor("a.weight", 8)});
+    const auto other = group_into_blocks({tensor("a.weight", 9)});
+    const auto plan = resident_plan(table, kCpu, std::nullopt);
+    EXPECT_EQ(digest(table, plan), digest(table, plan));
+    EXPECT_EQ(digest(table, plan).size(), 16U);
+    EXPECT_NE(digest(table, plan), digest(other, plan));
+    EXPECT_NE(digest(table, plan),
+              digest(table, resident_plan(table, {DeviceKind::cuda, 0}, std::nullopt)));
+}
+
+}  // namespace
+}  // namespace ballast::plan
