@@ -100,7 +100,7 @@ TEST(HostAllocator, TensorsMayOutliveTheAccounting) {
     }
     EXPECT_EQ(survivor[5][5].item<float>(), 3.0F);
     Accounted next;
-    survivor = {};
+    survivor = at::Tensor();
     EXPECT_EQ(next.held(Tag::activations), 0_B);
 }
 

@@ -38,7 +38,7 @@ struct Model {
         std::vector<std::byte> file;
         std::vector<plan::BlockTensor> tensors;
         const auto add = [&](std::string name, const at::Tensor& t, ElementType as) {
-            const auto size = static_cast<std::size_t>(t.nbytes());
+            const auto size = t.nbytes();
             tensors.push_back({.name = std::move(name),
                                .type = as,
                                .shape = t.sizes().vec(),
