@@ -3,7 +3,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <atomic>
 #include <string_view>
 
 #include "ballast/runtime/tensor/weight_source.hpp"
@@ -22,20 +21,19 @@ public:
     virtual void on_output(std::string_view module, const at::Tensor& output) = 0;
 };
 
-/// Lets another thread stop a pass at the next layer boundary.
-class StopFlag {
+/// Asked at each layer boundary whether the pass shall end. Answers from any state, cheaply.
+class StopCheck {
 public:
-    void request() { stop_.store(true, std::memory_order_relaxed); }
-    void clear() { stop_.store(false, std::memory_order_relaxed); }
-    [[nodiscard]] bool is_requested() const { return stop_.load(std::memory_order_relaxed); }
-
-private:
-    std::atomic<bool> stop_{false};
+    StopCheck() = default;
+    StopCheck(const StopCheck&) = delete;
+    StopCheck& operator=(const StopCheck&) = delete;
+    virtual ~StopCheck() = default;
+    [[nodiscard]] virtual bool stop_requested() const = 0;
 };
 
 class Forward {
 public:
-    explicit Forward(const WeightSource& weights, const StopFlag* stop = nullptr,
+    explicit Forward(const WeightSource& weights, const StopCheck* stop = nullptr,
                      LayerListener* listener = nullptr)
         : weights_(&weights), stop_(stop), listener_(listener) {}
 
@@ -56,7 +54,7 @@ public:
 
 private:
     const WeightSource* weights_;
-    const StopFlag* stop_;
+    const StopCheck* stop_;
     LayerListener* listener_;
 };
 
