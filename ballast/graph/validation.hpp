@@ -1,0 +1,68 @@
+#pragma once
+// Checking a workflow against the node catalogue, before anything is loaded.
+//
+// The kinds of fault, their `details` and `extra_info` are those that clients of ComfyUI know;
+// messages are ours and say what was found and what is allowed.
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ballast/graph/folders.hpp"
+#include "ballast/graph/valid_workflow.hpp"
+
+namespace ballast::graph {
+
+/// One fault. The four members that clients see, and what the command line adds.
+struct Fault {
+    std::string type;  ///< "required_input_missing", ...: the stable part
+    std::string message;
+    std::string details;
+    Json extra_info = Json::object();
+    std::string input = {};  ///< the input at fault, if one is
+    std::string hint = {};   ///< a remedy, if there is one
+
+    [[nodiscard]] Json to_json() const;
+};
+
+/// All own faults of one node.
+struct NodeFaults {
+    std::string node;
+    std::string class_type;
+    std::vector<Fault> faults;
+    std::vector<std::string> dependent_outputs;  ///< output nodes that cannot run, as found
+};
+
+struct ValidationReport {
+    std::optional<Fault> refusal;         ///< why nothing can run; empty if something can
+    std::vector<NodeFaults> node_faults;  ///< also when only a part of the outputs is faulty
+    std::vector<std::string> outputs;     ///< output nodes that will run, in document order
+
+    /// Every output is valid.
+    [[nodiscard]] bool is_clean() const { return !refusal && node_faults.empty(); }
+    /// {"<id>": {"errors": [...], "dependent_outputs": [...], "class_type": "..."}}.
+    [[nodiscard]] Json node_errors() const;
+    /// {"error": ..., "node_errors": ...}: the body of a refusal.
+    [[nodiscard]] Json to_json() const;
+};
+
+struct Validation {
+    ValidationReport report;
+    /// What can run; has no outputs when `report.refusal` is set.
+    ValidWorkflow workflow;
+};
+
+/// Output nodes to consider: all of the workflow, or those among the given ids.
+using Targets = std::optional<std::vector<std::string>>;
+
+/// Checks whatever output nodes need. Never fails as such; a chain of 100,000 nodes or a cycle is
+/// as good as any other input. Constants of the result have the declared types.
+Validation validate(const Workflow& workflow, const NodeCatalogue& catalogue,
+                    const Folders& folders, const Targets& targets = {});
+
+/// The whole report as one error for the command line (`bad_workflow`): the first fault is `what`,
+/// `where` and `why`; the others follow in `why`, one per line. Call only if it is not clean.
+Error to_error(const ValidationReport& report);
+
+}  // namespace ballast::graph
