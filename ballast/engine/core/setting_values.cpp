@@ -1,0 +1,125 @@
+#include "ballast/engine/core/setting_values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "ballast/engine/core/nearest_name.hpp"
+
+namespace ballast {
+namespace {
+
+template <typename T>
+std::optional<T> parse_whole(std::string_view text) {
+    T value{};
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (fault != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+Result<void> refused(Code code, std::string why, std::string hint = {}) {
+    return fail(Error{.code = code,
+                      .what = code == Code::not_available ? "not available yet" : "bad value",
+                      .why = std::move(why),
+                      .place = {},
+                      .hint = std::move(hint),
+                      .shortfall = {}});
+}
+
+Result<void> check_choice(const Setting& setting, std::string_view text) {
+    const auto choices = split(setting.choices, '|');
+    const auto is_among = [&](const auto& list) { return std::ranges::count(list, text) != 0; };
+    if (!is_among(choices)) {
+        const auto near = nearest_name(text, choices);
+        return refused(Code::usage,
+                       fmt::format("'{}' is not one of {}", text, fmt::join(choices, ", ")),
+                       near ? fmt::format("did you mean '{}'?", *near) : "");
+    }
+    if (is_among(split(setting.later_choices, '|')))
+        return refused(Code::not_available, fmt::format("'{}' comes with a later version", text));
+    return {};
+}
+
+Result<void> check_range(const Setting& setting, std::string_view text,
+                         std::optional<double> value) {
+    if (value && std::isfinite(*value) && *value >= setting.least && *value <= setting.most)
+        return {};
+    const auto kind = setting.type == SettingType::integer ? "whole number" : "number";
+    return refused(Code::usage, fmt::format("'{}' is not a {} from {} to {}", text, kind,
+                                            setting.least, setting.most));
+}
+
+}  // namespace
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    while (!text.empty()) {
+        const auto end = text.find(separator);
+        parts.push_back(text.substr(0, end));
+        if (end == std::string_view::npos) break;
+        text.remove_prefix(end + 1);
+    }
+    return parts;
+}
+
+std::optional<bool> parse_flag(std::string_view text) {
+    std::string lower(text);
+    std::ranges::transform(lower, lower.begin(), [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    if (lower == "1" || lower == "true" || lower == "yes" || lower == "on") return true;
+    if (lower.empty() || lower == "0" || lower == "false" || lower == "no" || lower == "off")
+        return false;
+    return std::nullopt;
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+    return parse_whole<std::int64_t>(text);
+}
+
+Result<std::pair<DeviceId, Bytes>> parse_device_size(std::string_view text) {
+    const auto fault = [&](std::string why) {
+        return fail(Error{.code = Code::usage,
+                          .what = "bad value",
+                          .why = std::move(why),
+                          .place = {},
+                          .hint = "write DEVICE=SIZE, for example cpu=4gb",
+                          .shortfall = {}});
+    };
+    const auto equals = text.find('=');
+    if (equals == std::string_view::npos) return fault(fmt::format("'{}' has no '='", text));
+    const auto name = text.substr(0, equals);
+    const auto device = parse_device(name);
+    if (!device) return fault(fmt::format("'{}': no device is called '{}'", text, name));
+    const auto size = parse_bytes(text.substr(equals + 1));
+    if (!size) return fault(fmt::format("'{}': {}", text, size.error().why));
+    return std::pair{*device, *size};
+}
+
+Result<void> check_value(const Setting& setting, std::string_view text) {
+    switch (setting.type) {
+        case SettingType::flag:
+            if (!parse_flag(text))
+                return refused(Code::usage, fmt::format("'{}' is neither true nor false", text));
+            return {};
+        case SettingType::text: return {};
+        case SettingType::path:
+            if (text.empty()) return refused(Code::usage, "the path is empty");
+            return {};
+        case SettingType::integer: {
+            const auto value = parse_integer(text);
+            return check_range(setting, text,
+                               value ? std::optional(static_cast<double>(*value)) : std::nullopt);
+        }
+        case SettingType::number: return check_range(setting, text, parse_whole<double>(text));
+        case SettingType::choice: return check_choice(setting, text);
+        case SettingType::device_size:
+            if (const auto parsed = parse_device_size(text); !parsed) return fail(parsed.error());
+            return {};
+    }
+    return {};
+}
+
+}  // namespace ballast

@@ -1,0 +1,141 @@
+#include "ballast/engine/core/settings_file.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "ballast/engine/core/nearest_name.hpp"
+
+namespace ballast {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kLargestFile = std::size_t{1} << 20U;
+
+Error about(const std::filesystem::path& path, Code code, std::string why, std::string key = {}) {
+    return {.code = code,
+            .what = "cannot use the settings file",
+            .why = std::move(why),
+            .place = {.file = path.string(), .key = std::move(key)},
+            .hint = {},
+            .shortfall = {}};
+}
+
+struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+Result<std::string> read_text(const std::filesystem::path& path) {
+    const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rb"));
+    if (!file) {
+        const auto code = errno == ENOENT ? Code::not_found : Code::io;
+        return fail(about(path, code, std::generic_category().message(errno)));
+    }
+    std::string text;
+    std::array<char, 16384> chunk{};
+    while (const auto count = std::fread(chunk.data(), 1, chunk.size(), file.get())) {
+        text.append(chunk.data(), count);
+        if (text.size() > kLargestFile)
+            return fail(about(path, Code::corrupt_file, "larger than 1 MiB, so no settings file"));
+    }
+    if (std::ferror(file.get()) != 0)
+        return fail(about(path, Code::io, std::generic_category().message(errno)));
+    return text;
+}
+
+bool has_form(const Json& value, SettingType type) {
+    switch (type) {
+        case SettingType::flag: return value.is_boolean();
+        case SettingType::integer: return value.is_number_integer();
+        case SettingType::number: return value.is_number();
+        case SettingType::text:
+        case SettingType::path:
+        case SettingType::choice:
+        case SettingType::device_size: return value.is_string();
+    }
+    return false;
+}
+
+std::string_view form_of(SettingType type) {
+    switch (type) {
+        case SettingType::flag: return "true or false";
+        case SettingType::integer: return "a whole number";
+        case SettingType::number: return "a number";
+        case SettingType::text:
+        case SettingType::path:
+        case SettingType::choice: return "a text";
+        case SettingType::device_size: return "an object such as {\"cpu\": \"8gb\"}";
+    }
+    return "";
+}
+
+/// The texts that the command line would hold for `value`, or nothing if the form is wrong.
+std::optional<std::vector<std::string>> texts_of(const Json& value, const Setting& setting) {
+    const auto text_of = [](const Json& single) {
+        return single.is_string() ? single.get<std::string>() : single.dump();
+    };
+    if (setting.type == SettingType::device_size && value.is_object()) {
+        std::vector<std::string> texts;
+        for (const auto& [device, size] : value.items()) {
+            if (!size.is_string() && !size.is_number_unsigned()) return std::nullopt;
+            texts.push_back(device + "=" + text_of(size));
+        }
+        return texts;
+    }
+    if (setting.arity == Arity::list && value.is_array()) {
+        std::vector<std::string> texts;
+        for (const auto& single : value) {
+            if (!has_form(single, setting.type)) return std::nullopt;
+            texts.push_back(text_of(single));
+        }
+        return texts;
+    }
+    if (!has_form(value, setting.type)) return std::nullopt;
+    return std::vector{text_of(value)};
+}
+
+std::string hint_for(const std::string& key) {
+    std::vector<std::string_view> names;
+    for (const auto& setting : kSettings)
+        if (setting.reach == Reach::everywhere) names.push_back(setting.name);
+    if (const auto near = nearest_name(key, names))
+        return fmt::format("did you mean \"{}\"?", *near);
+    return "names are those of the options without the dashes in front";
+}
+
+}  // namespace
+
+Result<std::vector<GivenSetting>> read_settings_file(const std::filesystem::path& path) {
+    const auto text = read_text(path);
+    if (!text) return fail(text.error());
+    const auto document = Json::parse(*text, nullptr, false);
+    if (document.is_discarded() || !document.is_object())
+        return fail(about(path, Code::corrupt_file, "not a JSON object"));
+
+    std::vector<GivenSetting> given;
+    for (const auto& [key, value] : document.items()) {
+        const auto name = find_setting(key);
+        if (!name) {
+            auto error = about(path, Code::usage, "there is no such setting", key);
+            error.hint = hint_for(key);
+            return fail(std::move(error));
+        }
+        if (name->row().reach == Reach::command_line)
+            return fail(about(path, Code::usage, "it belongs on the command line", key));
+        auto texts = texts_of(value, name->row());
+        if (!texts)
+            return fail(about(path, Code::usage,
+                              fmt::format("it must be {}", form_of(name->row().type)), key));
+        given.push_back({*name, *std::move(texts)});
+    }
+    return given;
+}
+
+}  // namespace ballast

@@ -1,0 +1,274 @@
+#pragma once
+// The one table of everything a user can set. Command line options, environment names, the keys of
+// a settings file, help texts and docs/settings.md all come from these rows.
+//
+// Names follow ComfyUI where it has one.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+namespace ballast {
+
+enum class SettingType {
+    flag,         ///< given or not; "true"/"false" in files and environment
+    text,         ///< any text
+    path,         ///< a file or folder
+    integer,      ///< a whole number in [least, most]
+    number,       ///< a decimal number in [least, most]
+    choice,       ///< one of `choices`
+    device_size,  ///< DEVICE=SIZE, e.g. cpu=4gb
+};
+
+/// Which commands a setting belongs to, as bits.
+using CommandMask = std::uint32_t;
+inline constexpr CommandMask kRunCommand = 1U << 0U;
+inline constexpr CommandMask kInspectCommand = 1U << 1U;
+
+/// How often a setting may be given.
+enum class Arity { once, list };
+
+/// Where a setting may come from. What describes one call and no habit of the user has no
+/// environment name and no place in a settings file.
+enum class Reach { everywhere, command_line };
+
+/// `announced` settings are recognised, answer "not available yet", and are in no help text.
+enum class Availability { now, announced };
+
+/// Headings of help and documentation, in the order in which they appear there.
+enum class SettingGroup { files, workflow, memory, formats, processor, results, output };
+inline constexpr std::size_t kSettingGroups = 7;
+
+/// Settings of one such set exclude one another.
+enum class Exclusive {
+    none,
+    vram_state,
+    cache,
+    all_types,
+    unet_type,
+    vae_type,
+    text_encoder_type,
+    allocator,
+};
+
+struct Setting {
+    std::string_view name;        ///< "reserve-vram"; the option is --reserve-vram
+    std::string_view alias = {};  ///< a second option name, ComfyUI's where ours is shorter
+    SettingType type = SettingType::flag;
+    std::string_view value_name = {};  ///< "DIR"; empty for flags
+    std::string_view fallback = {};    ///< the value when nothing is given; empty: none
+    std::string_view bare = {};        ///< the value of an option given without one; empty: needed
+    double least = 0;
+    double most = 0;
+    std::string_view choices = {};        ///< "none|text"
+    std::string_view later_choices = {};  ///< those of them that are announced only
+    Arity arity = Arity::once;
+    char separator = ',';  ///< between the elements of a list in the environment
+    SettingGroup group = SettingGroup::output;
+    Exclusive exclusive = Exclusive::none;
+    CommandMask commands = kRunCommand;
+    Reach reach = Reach::everywhere;
+    Availability availability = Availability::now;
+    std::string_view help = {};  ///< one sentence without a full stop
+};
+
+namespace settings_table {
+
+using enum SettingType;
+using enum SettingGroup;
+using enum Exclusive;
+using enum Arity;
+using enum Reach;
+using enum Availability;
+
+// clang-format off
+inline constexpr auto kRows = std::to_array<Setting>({
+    // files
+    {.name = "models", .alias = "models-directory", .type = path, .value_name = "DIR",
+     .fallback = "models", .arity = list, .separator = ':', .group = files,
+     .help = "Folder with checkpoints/, vae/, text_encoders/ ... as ComfyUI's models folder; "
+             "repeat it to search several, first match wins"},
+    {.name = "input", .alias = "input-directory", .type = path, .value_name = "DIR",
+     .fallback = "input", .group = files,
+     .help = "Folder from which LoadImage takes pictures"},
+    {.name = "output", .alias = "output-directory", .type = path, .value_name = "DIR",
+     .fallback = "output", .group = files,
+     .help = "Folder that receives the pictures; made when it does not exist"},
+    {.name = "temp-directory", .type = path, .value_name = "DIR", .group = files,
+     .help = "Folder that receives the pictures of PreviewImage; without it, temp/ inside the "
+             "output folder"},
+    {.name = "disable-metadata", .group = files,
+     .help = "Do not write the workflow into the pictures"},
+    {.name = "settings", .type = path, .value_name = "FILE", .group = files, .reach = command_line,
+     .help = "Read settings from a JSON file; the environment and the command line win over it"},
+
+    // workflow
+    {.name = "set", .type = text, .value_name = "NODE.INPUT=VALUE", .arity = list,
+     .group = workflow, .reach = command_line,
+     .help = "Replace one input of the workflow before it is checked, e.g. 3.seed=42; repeatable"},
+    {.name = "repeat", .type = integer, .value_name = "N", .fallback = "1", .least = 1,
+     .most = 1'000'000, .group = workflow, .reach = command_line,
+     .help = "Run the workflow N times in one process; later runs execute only what changed"},
+    {.name = "dry-run", .group = workflow, .reach = command_line,
+     .help = "Check the workflow, print which models it loads and what they need, and stop"},
+
+    // memory
+    {.name = "memory-limit", .type = device_size, .value_name = "DEVICE=SIZE", .arity = list,
+     .group = memory,
+     .help = "Never hold more than SIZE on DEVICE, e.g. cpu=4gb; what does not fit is refused "
+             "before it is read; one for each device"},
+    {.name = "cpu", .group = memory, .exclusive = vram_state,
+     .help = "Compute on the processor, which is what happens anyway so far"},
+    {.name = "gpu-only", .group = memory, .exclusive = vram_state, .availability = announced,
+     .help = "Keep and run everything on the GPU"},
+    {.name = "highvram", .group = memory, .exclusive = vram_state, .availability = announced,
+     .help = "Leave models on the GPU after use"},
+    {.name = "normalvram", .group = memory, .exclusive = vram_state, .availability = announced,
+     .help = "Place models automatically"},
+    {.name = "lowvram", .group = memory, .exclusive = vram_state, .availability = announced,
+     .help = "Run text encoders on the processor"},
+    {.name = "novram", .group = memory, .exclusive = vram_state, .availability = announced,
+     .help = "Keep no weights on the GPU, stream them at use"},
+    {.name = "reserve-vram", .type = number, .value_name = "GIB", .least = 0, .most = 1'000'000,
+     .group = memory, .availability = announced,
+     .help = "Memory of the GPU to leave to other programs"},
+    {.name = "cpu-vae", .group = memory, .availability = announced,
+     .help = "Run the VAE on the processor"},
+    {.name = "allocation", .type = text, .value_name = "TEXT", .group = memory,
+     .availability = announced,
+     .help = "Say which device holds how much of a model"},
+    {.name = "disable-smart-memory", .group = memory, .availability = announced,
+     .help = "Give all memory back after each run"},
+    {.name = "disable-pinned-memory", .group = memory, .availability = announced,
+     .help = "Do not pin host memory"},
+    {.name = "async-offload", .type = integer, .value_name = "N", .bare = "2", .least = 0,
+     .most = 64, .group = memory, .availability = announced,
+     .help = "Number of streams that move weights beside the arithmetic"},
+    {.name = "disable-async-offload", .group = memory, .availability = announced,
+     .help = "Move weights on the compute stream"},
+    {.name = "force-non-blocking", .group = memory, .availability = announced,
+     .help = "Make every copy between host and device asynchronous"},
+    {.name = "cuda-malloc", .group = memory, .exclusive = allocator, .availability = announced,
+     .help = "Use the driver's asynchronous pool allocator"},
+    {.name = "disable-cuda-malloc", .group = memory, .exclusive = allocator,
+     .availability = announced,
+     .help = "Do not use the driver's asynchronous pool allocator"},
+    {.name = "disable-mmap", .group = memory, .availability = announced,
+     .help = "Do not map weight files"},
+    {.name = "mmap-torch-files", .group = memory, .availability = announced,
+     .help = "Map checkpoints in torch's own format"},
+    {.name = "simulate", .type = path, .value_name = "PROFILE", .group = memory,
+     .reach = command_line, .availability = announced,
+     .help = "Behave as the machine that the profile describes"},
+    {.name = "clock", .type = choice, .value_name = "CLOCK", .choices = "real|virtual",
+     .group = memory, .reach = command_line, .availability = announced,
+     .help = "Time of simulated devices"},
+
+    // number formats
+    {.name = "fp32-unet", .group = formats, .exclusive = unet_type,
+     .help = "Compute the diffusion model in 32 bits"},
+    {.name = "bf16-unet", .group = formats, .exclusive = unet_type,
+     .help = "Compute the diffusion model in bfloat16: faster where the processor has it, less "
+             "exact"},
+    {.name = "fp16-unet", .group = formats, .exclusive = unet_type,
+     .help = "Accepted for ComfyUI's sake; a processor computes in 32 bits then, as half "
+             "precision is slower there"},
+    {.name = "fp64-unet", .group = formats, .exclusive = unet_type, .availability = announced,
+     .help = "Compute the diffusion model in 64 bits"},
+    {.name = "fp8_e4m3fn-unet", .group = formats, .exclusive = unet_type, .availability = announced,
+     .help = "Keep the diffusion model in 8 bits (e4m3)"},
+    {.name = "fp8_e5m2-unet", .group = formats, .exclusive = unet_type, .availability = announced,
+     .help = "Keep the diffusion model in 8 bits (e5m2)"},
+    {.name = "fp8_e8m0fnu-unet", .group = formats, .exclusive = unet_type,
+     .availability = announced,
+     .help = "Keep the diffusion model in 8 bits (e8m0)"},
+    {.name = "fp32-vae", .group = formats, .exclusive = vae_type,
+     .help = "Compute the VAE in 32 bits"},
+    {.name = "bf16-vae", .group = formats, .exclusive = vae_type,
+     .help = "Compute the VAE in bfloat16"},
+    {.name = "fp16-vae", .group = formats, .exclusive = vae_type,
+     .help = "As --fp16-unet, for the VAE"},
+    {.name = "fp32-text-enc", .group = formats, .exclusive = text_encoder_type,
+     .help = "Compute the text encoder in 32 bits"},
+    {.name = "bf16-text-enc", .group = formats, .exclusive = text_encoder_type,
+     .help = "Compute the text encoder in bfloat16"},
+    {.name = "fp16-text-enc", .group = formats, .exclusive = text_encoder_type,
+     .help = "As --fp16-unet, for the text encoder"},
+    {.name = "fp8_e4m3fn-text-enc", .group = formats, .exclusive = text_encoder_type,
+     .availability = announced,
+     .help = "Keep the text encoder in 8 bits (e4m3)"},
+    {.name = "fp8_e5m2-text-enc", .group = formats, .exclusive = text_encoder_type,
+     .availability = announced,
+     .help = "Keep the text encoder in 8 bits (e5m2)"},
+    {.name = "force-fp32", .group = formats, .exclusive = all_types, .availability = announced,
+     .help = "Compute everything in 32 bits"},
+    {.name = "force-fp16", .group = formats, .exclusive = all_types, .availability = announced,
+     .help = "Compute everything in half precision"},
+    {.name = "supports-fp8-compute", .group = formats, .availability = announced,
+     .help = "Claim that the device multiplies in 8 bits"},
+    {.name = "fast", .type = text, .value_name = "LIST", .bare = "all", .arity = list,
+     .group = formats, .availability = announced,
+     .help = "Allow faster arithmetic that is less exact"},
+
+    // processor and devices
+    {.name = "threads", .type = integer, .value_name = "N", .fallback = "0", .least = 0,
+     .most = 4096, .group = processor,
+     .help = "Threads of the arithmetic; 0 takes one for each core. Results are equal bit for bit"
+             " only for equal N"},
+    {.name = "deterministic", .group = processor, .availability = announced,
+     .help = "Use only algorithms with reproducible results on the GPU"},
+    {.name = "directml", .type = integer, .value_name = "N", .bare = "-1", .least = -1,
+     .most = 1024, .group = processor, .availability = announced,
+     .help = "Compute on a DirectML adapter"},
+    {.name = "cuda-device", .type = integer, .value_name = "N", .least = 0, .most = 1024,
+     .group = processor, .availability = announced,
+     .help = "Use this GPU and hide all others"},
+    {.name = "default-device", .type = integer, .value_name = "N", .least = 0, .most = 1024,
+     .group = processor, .availability = announced,
+     .help = "Prefer this GPU and keep the others visible"},
+    {.name = "runtime-library", .type = path, .value_name = "FILE", .group = processor,
+     .help = "The shared library that computes; without it, libballast_runtime.so beside the "
+             "program or in ../lib"},
+
+    // results kept between runs
+    {.name = "cache-classic", .group = results, .exclusive = cache,
+     .help = "With --repeat, keep the results of all nodes of the workflow (what happens by "
+             "default)"},
+    {.name = "cache-lru", .type = integer, .value_name = "N", .least = 1, .most = 1'000'000,
+     .group = results, .exclusive = cache,
+     .help = "With --repeat, keep at most N results, the most recently used"},
+    {.name = "cache-none", .group = results, .exclusive = cache,
+     .help = "Drop a result as soon as no node needs it"},
+    {.name = "cache-ram", .type = number, .value_name = "GIB", .bare = "4.0", .least = 0,
+     .most = 1'000'000, .group = results, .exclusive = cache, .availability = announced,
+     .help = "Drop results when less than GIB of memory is left"},
+
+    // what is printed
+    {.name = "tensors", .commands = kInspectCommand, .reach = command_line,
+     .help = "List every tensor: name, format, shape, offset, bytes"},
+    {.name = "verify", .commands = kInspectCommand, .reach = command_line,
+     .help = "Read all bytes of the file, to find out whether the disk delivers them"},
+    {.name = "report", .type = path, .value_name = "FILE", .reach = command_line,
+     .help = "Write the run's figures to FILE as JSON: seconds, bytes per device, models, cache"},
+    {.name = "json", .commands = kRunCommand | kInspectCommand, .reach = command_line,
+     .help = "Print exactly one JSON document on standard output, errors included"},
+    {.name = "quiet",
+     .help = "Print errors only"},
+    {.name = "preview", .type = choice, .value_name = "KIND", .fallback = "none",
+     .choices = "none|text", .later_choices = "text",
+     .help = "Preview of the picture while it is made"},
+    {.name = "log-level", .type = choice, .value_name = "LEVEL", .fallback = "warning",
+     .choices = "debug|info|warning|error",
+     .help = "Least level of the messages on standard error"},
+    {.name = "verbose",
+     .help = "As --log-level debug"},
+});
+// clang-format on
+
+}  // namespace settings_table
+
+inline constexpr const auto& kSettings = settings_table::kRows;
+
+}  // namespace ballast
