@@ -1,8 +1,37 @@
 // The command line program.
 
-#include <cstdio>
+#include <csignal>
+#include <exception>
+#include <string>
+#include <vector>
 
-int main() {
-    std::fputs("ballast: no commands yet\n", stderr);
-    return 2;
+#include "ballast/cli/arguments.hpp"
+#include "ballast/cli/command.hpp"
+#include "ballast/cli/console.hpp"
+
+namespace {
+
+int run_program(const std::vector<std::string>& arguments, ballast::cli::Console& console) {
+    try {
+        const auto invocation = ballast::cli::parse_arguments(arguments);
+        if (!invocation) return console.fail(invocation.error());
+        return invocation->command->run(*invocation, console);
+    } catch (const std::exception& fault) {
+        return console.fail({.code = ballast::Code::internal,
+                             .what = "internal error",
+                             .why = fault.what(),
+                             .place = {},
+                             .hint = "please report it with the command line that led here",
+                             .shortfall = {}});
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    // a reader that goes away (`ballast inspect ... | head`) ends writing, not the program
+    std::signal(SIGPIPE, SIG_IGN);
+    const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+    ballast::cli::Console console(ballast::cli::form_of(arguments));
+    return console.finish(run_program(arguments, console));
 }

@@ -25,12 +25,17 @@ std::string values_of(const Setting& setting) {
     return {};
 }
 
+std::string commands_of(const Setting& setting) {
+    if (setting.commands == kEveryCommand) return "all";
+    return (setting.commands & kRunCommand) != 0 ? "`run`" : "`inspect`";
+}
+
 void add_row(std::string& page, const Setting& setting) {
     const auto environment = environment_name(setting);
     auto values = values_of(setting);
     if (setting.arity == Arity::list) values += ", repeatable";
-    fmt::format_to(std::back_inserter(page), "| `{}` | {} | {} | {} | {} |\n", option_text(setting),
-                   values, setting.fallback.empty() ? "" : fmt::format("`{}`", setting.fallback),
+    fmt::format_to(std::back_inserter(page), "| `{}` | {} | {} | {} | {} | {} |\n", option_text(setting),
+                   commands_of(setting), values, setting.fallback.empty() ? "" : fmt::format("`{}`", setting.fallback),
                    environment.empty() ? "" : fmt::format("`{}`", environment), setting.help);
 }
 
@@ -40,8 +45,8 @@ void add_group(std::string& page, SettingGroup group) {
         if (setting.group != group || setting.availability != Availability::now) continue;
         if (is_first)
             fmt::format_to(std::back_inserter(page),
-                           "\n## {}\n\n| option | values | default | environment | meaning |\n"
-                           "|---|---|---|---|---|\n",
+                           "\n## {}\n\n| option | command | values | default | environment | meaning |\n"
+                           "|---|---|---|---|---|---|\n",
                            group_title(group));
         is_first = false;
         add_row(page, setting);

@@ -26,6 +26,9 @@ enum class SettingType {
 using CommandMask = std::uint32_t;
 inline constexpr CommandMask kRunCommand = 1U << 0U;
 inline constexpr CommandMask kInspectCommand = 1U << 1U;
+inline constexpr CommandMask kHelpCommand = 1U << 2U;
+inline constexpr CommandMask kVersionCommand = 1U << 3U;
+inline constexpr CommandMask kEveryCommand = ~0U;
 
 /// How often a setting may be given.
 enum class Arity { once, list };
@@ -252,7 +255,7 @@ inline constexpr auto kRows = std::to_array<Setting>({
      .help = "Read all bytes of the file, to find out whether the disk delivers them"},
     {.name = "report", .type = path, .value_name = "FILE", .reach = command_line,
      .help = "Write the run's figures to FILE as JSON: seconds, bytes per device, models, cache"},
-    {.name = "json", .commands = kRunCommand | kInspectCommand, .reach = command_line,
+    {.name = "json", .commands = kEveryCommand, .reach = command_line,
      .help = "Print exactly one JSON document on standard output, errors included"},
     {.name = "quiet",
      .help = "Print errors only"},

@@ -1,0 +1,59 @@
+#include <array>
+
+#include "ballast/cli/command.hpp"
+#include "ballast/cli/help.hpp"
+#include "ballast/cli/version.hpp"
+
+namespace ballast::cli {
+namespace {
+
+// clang-format off
+constexpr std::array kCommands = std::to_array<Command>({
+    {.name = "inspect",
+     .operand = "FILE",
+     .summary = "Say what a weight file holds",
+     .description =
+R"(Reads the header of a safetensors file and says what model it is, in which number formats
+it is stored, and how it divides into blocks, the smallest units that are placed in memory.
+Nothing but the header is read, so files of any size take milliseconds.
+
+With --json:
+  {"format", "size", "tensors", "bytes", "dtypes": {"F16": tensors}, "metadata": {},
+   "model": {"family", "config"}, "blocks", "loose_bytes", "warnings": []}
+and "verified_bytes" after --verify, "tensor_list" after --tensors.)",
+     .examples =
+R"(ballast inspect models/checkpoints/ballast-demo.safetensors
+ballast inspect --json --tensors model.safetensors)",
+     .settings = kInspectCommand},
+    {.name = "help",
+     .operand = "TOPIC",
+     .summary = "Explain a command, or all settings (ballast help settings)",
+     .settings = kHelpCommand,
+     .run = help},
+    {.name = "version",
+     .summary = "Name this version and what it was built with",
+     .settings = kVersionCommand,
+     .run = version},
+    {.name = "plan", .summary = "Say where a model's blocks would live"},
+    {.name = "devices", .summary = "List devices and their memory"},
+    {.name = "doctor", .summary = "Find out what is wrong with this machine"},
+    {.name = "merge", .summary = "Burn adapters into a file"},
+    {.name = "serve", .summary = "Serve ComfyUI's HTTP and WebSocket interface"},
+    {.name = "status", .summary = "Ask a server what it holds"},
+    {.name = "free", .summary = "Ask a server to give memory back"},
+    {.name = "eject", .summary = "Ask a server to drop one model"},
+    {.name = "bench", .summary = "Measure this machine against its bounds"},
+});
+// clang-format on
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+const Command* find_command(std::string_view name) {
+    for (const auto& command : kCommands)
+        if (command.name == name) return &command;
+    return nullptr;
+}
+
+}  // namespace ballast::cli

@@ -1,0 +1,77 @@
+#include "ballast/cli/console.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+namespace ballast::cli {
+
+Json to_json(const Error& error) {
+    Json where = Json::object();
+    if (!error.place.file.empty()) where["file"] = error.place.file;
+    if (error.place.offset) where["offset"] = *error.place.offset;
+    if (!error.place.node.empty()) where["node"] = error.place.node;
+    if (!error.place.key.empty()) where["key"] = error.place.key;
+    if (error.place.column) where["column"] = *error.place.column;
+    Json shortfall = Json::object();
+    for (const auto& [device, lack] : error.shortfall)
+        shortfall[to_string(device)] = {{"needed", lack.needed},
+                                        {"available", lack.available},
+                                        {"missing", lack.missing()}};
+    return {{"code", to_string(error.code)},
+            {"message", to_string(error)},
+            {"where", std::move(where)},
+            {"shortfall", std::move(shortfall)},
+            {"hint", error.hint}};
+}
+
+Json error_document(const Error& error) { return {{"error", to_json(error)}}; }
+
+std::string to_text(const Json& document) {
+    return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void Console::write(std::string_view text) {
+    if (fault_ != 0) return;
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) fault_ = errno;
+}
+
+void Console::say(std::string_view text) {
+    if (form_ == Form::text) write(text);
+}
+
+void Console::print(const Json& document) {
+    if (form_ == Form::json) write(to_text(document));
+}
+
+void Console::complain(const Error& error) {
+    auto text = fmt::format("error: {}\n", to_string(error));
+    if (!error.hint.empty()) text += fmt::format("hint: {}\n", escaped(error.hint));
+    std::fflush(stdout);
+    std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+int Console::fail(const Error& error) {
+    if (form_ == Form::json)
+        print(error_document(error));
+    else
+        complain(error);
+    return exit_status(error.code);
+}
+
+int Console::finish(int status) {
+    if (std::fflush(stdout) != 0 && fault_ == 0) fault_ = errno;
+    if (fault_ == 0 || fault_ == EPIPE || status != 0) return status;
+    const Error error{.code = Code::io,
+                      .what = "cannot write the result",
+                      .why = std::generic_category().message(fault_),
+                      .place = {.file = "standard output"},
+                      .hint = {},
+                      .shortfall = {}};
+    complain(error);
+    return exit_status(error.code);
+}
+
+}  // namespace ballast::cli
