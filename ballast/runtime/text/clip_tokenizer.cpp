@@ -130,7 +130,11 @@ public:
         }
     }
 
-    TokenizedPrompt finish() { return {layout_.finish(), std::move(warnings_)}; }
+    TokenizedPrompt finish() {
+        return {.padding = tokenizer_.options_.padding,
+                .windows = layout_.finish(),
+                .warnings = std::move(warnings_)};
+    }
 
 private:
     void add(Segment segment, double weight) {

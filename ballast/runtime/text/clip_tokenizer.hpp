@@ -34,7 +34,8 @@ struct PromptToken {
 using PromptWindow = std::vector<PromptToken>;
 
 struct TokenizedPrompt {
-    std::vector<PromptWindow> windows;  ///< at least one, each of `kWindow` tokens
+    std::int32_t padding = ClipVocabulary::kEnd;  ///< what the windows are filled up with
+    std::vector<PromptWindow> windows;            ///< at least one, each of `kWindow` tokens
     std::vector<std::string> warnings;  ///< embeddings that were left out, one sentence each
 
     /// True when some token's weight is not 1.
