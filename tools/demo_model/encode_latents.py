@@ -1,4 +1,8 @@
-"""Draws the training pictures and stores their latents, since the encoder no longer changes: encode_latents.py VAE.pt OUT.pt COUNT"""
+"""Draws the training pictures and stores their latents, since the encoder no longer changes.
+
+encode_latents.py VAE.pt OUT.pt COUNT
+"""
+
 import sys
 
 import numpy as np
@@ -19,8 +23,17 @@ def main():
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
         while len(scenes) < count:
             some = [shapes.random_scene(rng) for _ in range(16)]
-            pictures = torch.from_numpy(np.stack([shapes.draw(s, rng) for s in some])).permute(0, 3, 1, 2).float() / 127.5 - 1
-            latents.append(vae.moments(pictures.contiguous(memory_format=torch.channels_last))[0].float() * LATENT_SCALE)
+            pictures = (
+                torch.from_numpy(np.stack([shapes.draw(s, rng) for s in some]))
+                .permute(0, 3, 1, 2)
+                .float()
+                / 127.5
+                - 1
+            )
+            latents.append(
+                vae.moments(pictures.contiguous(memory_format=torch.channels_last))[0].float()
+                * LATENT_SCALE
+            )
             scenes += some
             if len(scenes) % 1024 == 0:
                 print(len(scenes), flush=True)

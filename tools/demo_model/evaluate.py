@@ -1,12 +1,13 @@
 """Scores pictures by their pixels alone.
 
-  evaluate.py --truth                    freshly drawn pictures: tests the classifier itself
-  evaluate.py --autoencoder VAE.pt       the same pictures encoded and decoded: the best that sampling can reach
-  evaluate.py --checkpoint FILE          the Python networks
-  evaluate.py --program PATH             the engine's program (with --workflow and --models)
+  evaluate.py --truth               freshly drawn pictures: tests the classifier itself
+  evaluate.py --autoencoder VAE.pt  the same, encoded and decoded: the best that sampling can reach
+  evaluate.py --checkpoint FILE     the Python networks
+  evaluate.py --program PATH        the engine's program (with --workflow and --models)
 
 Scenes are held out: training never drew these combinations.
 """
+
 import argparse
 import json
 import pathlib
@@ -17,6 +18,7 @@ import numpy as np
 import torch
 
 import files
+import captions
 import shapes
 from shapes import COLOURS, GRID, PLACES, RADII, SHAPES, SIDE
 
@@ -26,6 +28,7 @@ PALETTE = np.array([COLOURS[n] for n in NAMES], np.float32)
 
 
 # ---------------------------------------------------------------- classifier
+
 
 def colour_name(value):
     return NAMES[int(((PALETTE - value) ** 2).sum(1).argmin())]
@@ -62,7 +65,7 @@ def fit_shape(mask):
     pad = 4
     y0, y1, x0, x1 = max(0, top - pad), bottom + pad, max(0, left - pad), right + pad
     window = mask[y0:y1, x0:x1]
-    v, u = np.mgrid[y0:y0 + window.shape[0], x0:x0 + window.shape[1]] + 0.5
+    v, u = np.mgrid[y0 : y0 + window.shape[0], x0 : x0 + window.shape[1]] + 0.5
     best = (-1, None, extent)
     # Middle of the outline box in units of the radius, where it is not the shape's own origin.
     middle = {"triangle": -0.135, "star": (0.85 - 1.05) / 2}
@@ -79,7 +82,10 @@ def fit_shape(mask):
 
 
 def find_object(distance, picture):
-    """The object in an area, given each pixel's distance from the background colour: (size, colour, shape, centre, overlap) or None."""
+    """The object in an area: (size, colour, shape, centre, overlap with its template) or None.
+
+    distance: of each pixel from the background colour.
+    """
     full = np.percentile(distance, 99)
     if full < 25:
         return None
@@ -94,7 +100,7 @@ def find_object(distance, picture):
 
 
 def analyse(picture, relation=None):
-    """-> (background, objects in the order of the relation). Without a relation the picture has one object."""
+    """-> (background, objects in the order of the relation). No relation: one object."""
     picture = picture.astype(np.float32)
     edge = np.ones((SIDE, SIDE), bool)
     edge[3:-3, 3:-3] = False
@@ -106,12 +112,20 @@ def analyse(picture, relation=None):
     for gx, gy in shapes.RELATIONS[relation]:
         area = np.zeros_like(distance)
         half = SIDE // 2
-        where = (slice(None), slice(0, half) if gx == 0 else slice(half, None)) if gx != 1 else (slice(0, half) if gy == 0 else slice(half, None), slice(None))
+        where = (
+            (slice(None), slice(0, half) if gx == 0 else slice(half, None))
+            if gx != 1
+            else (slice(0, half) if gy == 0 else slice(half, None), slice(None))
+        )
         # Percentiles over one half only, as if it were a picture of its own.
         part = find_object(distance[where], picture[where])
         if part is not None:
             x, y = part[3]
-            part = (*part[:3], (x + (half if gx == 2 else 0), y + (half if gy == 2 and gx == 1 else 0)), part[4])
+            part = (
+                *part[:3],
+                (x + (half if gx == 2 else 0), y + (half if gy == 2 and gx == 1 else 0)),
+                part[4],
+            )
         found.append(part)
     return colour_name(ground), found
 
@@ -120,11 +134,25 @@ def judge(picture, scene):
     """Attribute -> right or wrong."""
     two = len(scene["objects"]) == 2
     ground, found = analyse(picture, scene["place"] if two else None)
-    right = {"background": ground == scene["background"], "colour": True, "place": True, "size": True, "shape": True}
+    right = {
+        "background": ground == scene["background"],
+        "colour": True,
+        "place": True,
+        "size": True,
+        "shape": True,
+    }
     for (size, colour, shape), (gx, gy), seen in zip(scene["objects"], shapes.spots(scene), found):
-        cell = None if seen is None else tuple(int(np.abs(np.array(GRID) - c).argmin()) for c in seen[3])
-        for name, ok in (("colour", seen and seen[1] == colour), ("place", cell == (gx, gy)),
-                         ("size", seen and seen[0] == size), ("shape", seen and seen[2] == shape)):
+        cell = (
+            None
+            if seen is None
+            else tuple(int(np.abs(np.array(GRID) - c).argmin()) for c in seen[3])
+        )
+        for name, ok in (
+            ("colour", seen and seen[1] == colour),
+            ("place", cell == (gx, gy)),
+            ("size", seen and seen[0] == size),
+            ("shape", seen and seen[2] == shape),
+        ):
             right[name] = right[name] and bool(ok)
     right["all"] = all(right.values())
     return right, ground, found
@@ -132,16 +160,26 @@ def judge(picture, scene):
 
 # ---------------------------------------------------------------- sources of pictures
 
+
 def from_truth(scenes, rng, vae_path=None):
     pictures = np.stack([shapes.draw(s, rng) for s in scenes])
     if vae_path is None:
         return pictures
     from networks import Autoencoder
+
     vae = Autoencoder().eval()
     vae.load_state_dict(torch.load(vae_path))
     with torch.no_grad():
-        return np.concatenate([to_pixels(vae.decode(vae.moments(torch.from_numpy(p).permute(0, 3, 1, 2).float() / 127.5 - 1)[0]))
-                               for p in np.array_split(pictures, max(1, len(pictures) // 8))])
+        return np.concatenate(
+            [
+                to_pixels(
+                    vae.decode(
+                        vae.moments(torch.from_numpy(p).permute(0, 3, 1, 2).float() / 127.5 - 1)[0]
+                    )
+                )
+                for p in np.array_split(pictures, max(1, len(pictures) // 8))
+            ]
+        )
 
 
 def to_pixels(out):
@@ -151,36 +189,65 @@ def to_pixels(out):
 def from_networks(args, prompts, seeds):
     import export
     from sampling import sample
+
     vae, unet, text, table = export.load(args.checkpoint)
     out = []
     with torch.no_grad():
         negative = text(torch.tensor([table.rows("")]))
         for i in range(0, len(prompts), 16):
-            positive = text(torch.tensor([table.rows(p) for p in prompts[i:i + 16]]))
-            z = sample(unet, positive, negative, seeds[i:i + 16], args.sampler, args.scheduler, args.steps, args.cfg)
+            positive = text(torch.tensor([table.rows(p) for p in prompts[i : i + 16]]))
+            z = sample(
+                unet,
+                positive,
+                negative,
+                seeds[i : i + 16],
+                args.sampler,
+                args.scheduler,
+                args.steps,
+                args.cfg,
+            )
             out.append(to_pixels(vae.decode(z)))
     return np.concatenate(out)
 
 
 def from_program(args, prompts, seeds):
-    """One call of the program per prompt; the picture is the PNG file that it leaves in the output folder."""
+    """One call of the program per prompt; the picture is the PNG file in its output folder."""
     out = []
     for prompt, seed in zip(prompts, seeds):
         with tempfile.TemporaryDirectory() as folder:
-            settings = {"6.text": prompt, "3.seed": seed, "3.sampler_name": args.sampler, "3.scheduler": args.scheduler,
-                        "3.steps": args.steps, "3.cfg": args.cfg}
-            command = [args.program, "run", args.workflow, "--models", args.models, "--output", folder, "--json"]
+            settings = {
+                "6.text": prompt,
+                "3.seed": seed,
+                "3.sampler_name": args.sampler,
+                "3.scheduler": args.scheduler,
+                "3.steps": args.steps,
+                "3.cfg": args.cfg,
+            }
+            command = [
+                args.program,
+                "run",
+                args.workflow,
+                "--models",
+                args.models,
+                "--output",
+                folder,
+                "--json",
+            ]
             for name, value in settings.items():
                 command += ["--set", f"{name}={value}"]
             done = subprocess.run(command, capture_output=True, text=True)
             pictures = sorted(pathlib.Path(folder).rglob("*.png"))
             if done.returncode or not pictures:
-                raise SystemExit(f"{' '.join(command)}\nended with {done.returncode} and {len(pictures)} pictures\n{done.stdout}{done.stderr}")
+                raise SystemExit(
+                    f"{' '.join(command)}\nended with {done.returncode} and {len(pictures)} pictures\n"
+                    f"{done.stdout}{done.stderr}"
+                )
             out.append(files.read_png(pictures[-1]))
     return np.stack(out)
 
 
 # ---------------------------------------------------------------- report
+
 
 def contact_sheet(path, pictures, marks, columns=8):
     """All pictures, those with a mistake framed in red."""
@@ -188,13 +255,17 @@ def contact_sheet(path, pictures, marks, columns=8):
     sheet = np.full((rows * cell, columns * cell, 3), 200, np.uint8)
     for i, (picture, right) in enumerate(zip(pictures, marks)):
         y, x = i // columns * cell, i % columns * cell
-        sheet[y + 1:y + cell - 1, x + 1:x + cell - 1] = (90, 170, 90) if right else (230, 40, 40)
-        sheet[y + 4:y + 4 + SIDE, x + 4:x + 4 + SIDE] = picture
+        sheet[y + 1 : y + cell - 1, x + 1 : x + cell - 1] = (
+            (90, 170, 90) if right else (230, 40, 40)
+        )
+        sheet[y + 4 : y + 4 + SIDE, x + 4 : x + 4 + SIDE] = picture
     files.write_png(path, sheet)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--truth", action="store_true")
     source.add_argument("--autoencoder")
@@ -203,13 +274,17 @@ def main():
     parser.add_argument("--workflow", default=str(ROOT / "data/demo/workflow.json"))
     parser.add_argument("--models", default=str(ROOT / "data/demo/models"))
     parser.add_argument("--count", type=int, default=64)
-    parser.add_argument("--pairs", type=int, help="how many of them show two objects (default: a fifth)")
+    parser.add_argument(
+        "--pairs", type=int, help="how many of them show two objects (default: a fifth)"
+    )
     parser.add_argument("--sampler", default="euler")
     parser.add_argument("--scheduler", default="normal")
     parser.add_argument("--steps", type=int, default=12)
     parser.add_argument("--cfg", type=float, default=4.0)
     parser.add_argument("--seed", type=int, default=1000)
-    parser.add_argument("--varied", action="store_true", help="captions as in training instead of short, usual ones")
+    parser.add_argument(
+        "--varied", action="store_true", help="captions as in training instead of short, usual ones"
+    )
     parser.add_argument("--sheet", help="PNG file for a contact sheet")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--mistakes", action="store_true", help="list what went wrong")
@@ -218,8 +293,10 @@ def main():
 
     rng = np.random.default_rng(args.seed)
     pairs = args.count // 5 if args.pairs is None else args.pairs
-    scenes = [shapes.random_scene(rng, held=True, pair=i >= args.count - pairs) for i in range(args.count)]
-    prompts = [shapes.caption(s, rng, plain=not args.varied) for s in scenes]
+    scenes = [
+        shapes.random_scene(rng, held=True, pair=i >= args.count - pairs) for i in range(args.count)
+    ]
+    prompts = [captions.caption(s, rng, plain=not args.varied) for s in scenes]
     seeds = [args.seed + i for i in range(args.count)]
     if args.program:
         pictures = from_program(args, prompts, seeds)
@@ -231,10 +308,21 @@ def main():
 
     attributes = ("background", "colour", "place", "size", "shape", "all")
     groups = {"one object": [i for i in range(args.count) if len(scenes[i]["objects"]) == 1]}
-    groups |= {f"  {size}": [i for i in groups["one object"] if scenes[i]["objects"][0][0] == size] for size in RADII}
+    groups |= {
+        f"  {size}": [i for i in groups["one object"] if scenes[i]["objects"][0][0] == size]
+        for size in RADII
+    }
     groups["two objects"] = [i for i in range(args.count) if len(scenes[i]["objects"]) == 2]
-    numbers = {name.strip(): {"count": len(g), **{a: round(100 * float(np.mean([results[i][0][a] for i in g])), 1) for a in attributes}}
-               for name, g in groups.items() if g}
+    numbers = {
+        name.strip(): {
+            "count": len(g),
+            **{
+                a: round(100 * float(np.mean([results[i][0][a] for i in g])), 1) for a in attributes
+            },
+        }
+        for name, g in groups.items()
+        if g
+    }
     if args.sheet:
         contact_sheet(args.sheet, pictures, [r[0]["all"] for r in results])
     if args.json:
@@ -249,7 +337,8 @@ def main():
         for i, (right, ground, found) in enumerate(results):
             if not right["all"]:
                 wrong = [a for a in attributes[:-1] if not right[a]]
-                print(f"{i:4} {prompts[i]!r}: {', '.join(wrong)}; seen {[f[:3] if f else None for f in found]} on {ground}")
+                seen = [" ".join(f[:3]) if f else "nothing" for f in found]
+                print(f"{i:4} {prompts[i]!r}: {', '.join(wrong)} (seen: {seen} on {ground})")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Safetensors and PNG with the standard library and numpy, so that the tool needs nothing but torch."""
+"""Safetensors and PNG with numpy alone, so that the tool needs nothing but torch."""
+
 import json
 import struct
 import zlib
@@ -15,7 +16,11 @@ def write_safetensors(path, tensors, metadata):
     for name in sorted(tensors, key=lambda n: (-tensors[n].itemsize, n)):
         data = np.ascontiguousarray(tensors[name])
         kind = next(k for k, v in TYPES.items() if v == data.dtype)
-        header[name] = {"dtype": kind, "shape": list(data.shape), "data_offsets": [offset, offset + data.nbytes]}
+        header[name] = {
+            "dtype": kind,
+            "shape": list(data.shape),
+            "data_offsets": [offset, offset + data.nbytes],
+        }
         offset += data.nbytes
         blobs.append(data.tobytes())
     text = json.dumps(header, separators=(",", ":")).encode()
@@ -29,19 +34,31 @@ def read_safetensors(path):
     with open(path, "rb") as file:
         data = file.read()
     size = struct.unpack("<Q", data[:8])[0]
-    header, body = json.loads(data[8:8 + size]), data[8 + size:]
+    header, body = json.loads(data[8 : 8 + size]), data[8 + size :]
     metadata = header.pop("__metadata__", {})
-    return {n: np.frombuffer(body[slice(*h["data_offsets"])], TYPES[h["dtype"]]).reshape(h["shape"]) for n, h in header.items()}, metadata
+    return {
+        n: np.frombuffer(body[slice(*h["data_offsets"])], TYPES[h["dtype"]]).reshape(h["shape"])
+        for n, h in header.items()
+    }, metadata
 
 
 def write_png(path, picture):
     """picture: uint8 [height, width, 3]"""
     height, width, _ = picture.shape
-    chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    chunk = (
+        lambda kind, data: struct.pack(">I", len(data))
+        + kind
+        + data
+        + struct.pack(">I", zlib.crc32(kind + data))
+    )
     rows = b"".join(b"\0" + picture[y].tobytes() for y in range(height))
     with open(path, "wb") as file:
-        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
-                   + chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b""))
+        file.write(
+            b"\x89PNG\r\n\x1a\n"
+            + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+            + chunk(b"IDAT", zlib.compress(rows, 9))
+            + chunk(b"IEND", b"")
+        )
 
 
 def read_png(path):
@@ -50,16 +67,20 @@ def read_png(path):
         data = file.read()
     at, packed = 8, b""
     while at < len(data):
-        size, kind = struct.unpack(">I4s", data[at:at + 8])
+        size, kind = struct.unpack(">I4s", data[at : at + 8])
         if kind == b"IHDR":
-            width, height, depth, colour, _, _, interlace = struct.unpack(">IIBBBBB", data[at + 8:at + 21])
+            width, height, depth, colour, _, _, interlace = struct.unpack(
+                ">IIBBBBB", data[at + 8 : at + 21]
+            )
             assert depth == 8 and colour in (2, 6) and not interlace, "unsupported PNG"
         if kind == b"IDAT":
-            packed += data[at + 8:at + 8 + size]
+            packed += data[at + 8 : at + 8 + size]
         at += size + 12
     n = 3 if colour == 2 else 4
     raw = np.frombuffer(zlib.decompress(packed), np.uint8).reshape(height, 1 + width * n)
-    out = np.zeros((height + 1, width + 1, n), np.int32)  # a row above and a column to the left of zeros
+    out = np.zeros(
+        (height + 1, width + 1, n), np.int32
+    )  # a row above and a column to the left of zeros
     for y in range(height):
         kind, line = raw[y, 0], raw[y, 1:].reshape(width, n).astype(np.int32)
         if kind in (0, 2):

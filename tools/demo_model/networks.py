@@ -1,8 +1,10 @@
-"""The three SD 1.x networks with the module names of a real checkpoint, so that state dicts are checkpoint keys without their prefix.
+"""The three SD 1.x networks, with the module names of a real checkpoint.
 
-The arithmetic is that of SD 1.x. One number differs: GroupNorm takes min(32, channels / 4) groups. With 32 groups and 32 channels
-every channel would be normalised alone, a flat area would lose its level and the time embedding would cancel out.
+A state dict holds checkpoint keys without their prefix. The arithmetic is that of SD 1.x. One
+number differs: GroupNorm takes min(32, channels / 4) groups. With 32 groups and 32 channels every channel
+would be normalised alone, a flat area would lose its level and the time embedding would cancel out.
 """
+
 import math
 
 import torch
@@ -11,13 +13,22 @@ from torch import nn
 
 NORM_GROUPS = {"max": 32, "channels_per_group": 4}
 LATENT_SCALE = 0.18215
-UNET = dict(model_channels=32, channel_mult=(1, 2, 2), num_res_blocks=1, transformer_levels=(1, 2), context_dim=64, num_heads=8)
+UNET = dict(
+    model_channels=32,
+    channel_mult=(1, 2, 2),
+    num_res_blocks=1,
+    transformer_levels=(1, 2),
+    context_dim=64,
+    num_heads=8,
+)
 CLIP = dict(hidden_size=64, num_attention_heads=1, num_hidden_layers=2, intermediate_size=256)
 VAE = dict(ch=32, ch_mult=(1, 1, 2, 2), num_res_blocks=1, z_channels=4)
 
 
 def group_norm(channels, eps):
-    return nn.GroupNorm(min(NORM_GROUPS["max"], channels // NORM_GROUPS["channels_per_group"]), channels, eps=eps)
+    return nn.GroupNorm(
+        min(NORM_GROUPS["max"], channels // NORM_GROUPS["channels_per_group"]), channels, eps=eps
+    )
 
 
 def conv3(a, b, stride=1, padding=1):
@@ -25,6 +36,7 @@ def conv3(a, b, stride=1, padding=1):
 
 
 # ---------------------------------------------------------------- autoencoder
+
 
 class VaeBlock(nn.Module):
     def __init__(self, a, b):
@@ -64,6 +76,7 @@ class VaeMiddle(nn.Module):
 
 class Resample(nn.Module):
     """Holds the convolution of an up- or downsampling step under its usual name."""
+
     def __init__(self, c, down):
         super().__init__()
         self.down, self.conv = down, nn.Conv2d(c, c, 3, 2 if down else 1, 0 if down else 1)
@@ -87,7 +100,11 @@ class Encoder(nn.Module):
             if i + 1 < len(ch_mult):
                 level.downsample = Resample(c, True)
             self.down.append(level)
-        self.mid, self.norm_out, self.conv_out = VaeMiddle(c), group_norm(c, 1e-6), conv3(c, 2 * z_channels)
+        self.mid, self.norm_out, self.conv_out = (
+            VaeMiddle(c),
+            group_norm(c, 1e-6),
+            conv3(c, 2 * z_channels),
+        )
 
     def forward(self, x):
         x = self.conv_in(x)
@@ -140,7 +157,7 @@ class Autoencoder(nn.Module):
         return self.decoder(self.post_quant_conv(z))
 
     def near_identity(self):
-        """Start as a network that passes its input through: it trains in minutes instead of hours."""
+        """Start as a network that passes its input through: trains in minutes, not hours."""
         with torch.no_grad():
             for module in self.modules():
                 if isinstance(module, Resample):
@@ -157,7 +174,7 @@ class Autoencoder(nn.Module):
                 if isinstance(module, VaeBlock):
                     module.conv2.weight.mul_(0.2)
                     module.conv2.bias.zero_()
-                # Two channels of each group are constants that GroupNorm can measure the others against.
+                # Two channels of each group are constants, a measure for GroupNorm.
                 for name in ("conv_in", "conv1"):
                     if hasattr(module, name):
                         bias = getattr(module, name).bias
@@ -168,22 +185,34 @@ class Autoencoder(nn.Module):
 
 # ---------------------------------------------------------------- text encoder
 
+
 class ClipAttention(nn.Module):
     def __init__(self, width, heads):
         super().__init__()
         self.heads = heads
-        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(width, width) for _ in range(4))
+        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (
+            nn.Linear(width, width) for _ in range(4)
+        )
 
     def forward(self, x):
         b, n, c = x.shape
-        q, k, v = (f(x).view(b, n, self.heads, -1).transpose(1, 2) for f in (self.q_proj, self.k_proj, self.v_proj))
-        return self.out_proj(F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(b, n, c))
+        q, k, v = (
+            f(x).view(b, n, self.heads, -1).transpose(1, 2)
+            for f in (self.q_proj, self.k_proj, self.v_proj)
+        )
+        return self.out_proj(
+            F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(b, n, c)
+        )
 
 
 class ClipLayer(nn.Module):
     def __init__(self, width, heads, inner):
         super().__init__()
-        self.layer_norm1, self.self_attn, self.layer_norm2 = nn.LayerNorm(width), ClipAttention(width, heads), nn.LayerNorm(width)
+        self.layer_norm1, self.self_attn, self.layer_norm2 = (
+            nn.LayerNorm(width),
+            ClipAttention(width, heads),
+            nn.LayerNorm(width),
+        )
         self.mlp = nn.Module()
         self.mlp.fc1, self.mlp.fc2 = nn.Linear(width, inner), nn.Linear(inner, width)
 
@@ -195,6 +224,7 @@ class ClipLayer(nn.Module):
 
 class TextEncoder(nn.Module):
     """Takes rows of the shortened token table (see TokenTable in clip_bpe.py), not CLIP ids."""
+
     def __init__(self, rows):
         super().__init__()
         width = CLIP["hidden_size"]
@@ -203,7 +233,9 @@ class TextEncoder(nn.Module):
         self.embeddings.position_embedding = nn.Embedding(77, width)
         self.encoder = nn.Module()
         self.encoder.layers = nn.ModuleList(
-            ClipLayer(width, CLIP["num_attention_heads"], CLIP["intermediate_size"]) for _ in range(CLIP["num_hidden_layers"]))
+            ClipLayer(width, CLIP["num_attention_heads"], CLIP["intermediate_size"])
+            for _ in range(CLIP["num_hidden_layers"])
+        )
         self.final_layer_norm = nn.LayerNorm(width)
         nn.init.normal_(self.embeddings.token_embedding.weight, std=0.3)
         nn.init.normal_(self.embeddings.position_embedding.weight, std=0.1)
@@ -216,6 +248,7 @@ class TextEncoder(nn.Module):
 
 
 # ---------------------------------------------------------------- UNet
+
 
 class ResBlock(nn.Module):
     def __init__(self, a, b, emb):
@@ -240,8 +273,10 @@ class Attention(nn.Module):
 
     def forward(self, x, context):
         b, n, c = x.shape
-        q, k, v = (f(y).view(b, y.shape[1], self.heads, -1).transpose(1, 2)
-                   for f, y in ((self.to_q, x), (self.to_k, context), (self.to_v, context)))
+        q, k, v = (
+            f(y).view(b, y.shape[1], self.heads, -1).transpose(1, 2)
+            for f, y in ((self.to_q, x), (self.to_k, context), (self.to_v, context))
+        )
         return self.to_out(F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(b, n, c))
 
 
@@ -267,7 +302,11 @@ class FeedForward(nn.Module):
 class TransformerBlock(nn.Module):
     def __init__(self, width, context, heads):
         super().__init__()
-        self.attn1, self.attn2, self.ff = Attention(width, width, heads), Attention(width, context, heads), FeedForward(width)
+        self.attn1, self.attn2, self.ff = (
+            Attention(width, width, heads),
+            Attention(width, context, heads),
+            FeedForward(width),
+        )
         self.norm1, self.norm2, self.norm3 = (nn.LayerNorm(width) for _ in range(3))
 
     def forward(self, x, context):
@@ -280,7 +319,11 @@ class TransformerBlock(nn.Module):
 class SpatialTransformer(nn.Module):
     def __init__(self, width, context, heads):
         super().__init__()
-        self.norm, self.proj_in, self.proj_out = group_norm(width, 1e-6), nn.Conv2d(width, width, 1), nn.Conv2d(width, width, 1)
+        self.norm, self.proj_in, self.proj_out = (
+            group_norm(width, 1e-6),
+            nn.Conv2d(width, width, 1),
+            nn.Conv2d(width, width, 1),
+        )
         self.transformer_blocks = nn.ModuleList([TransformerBlock(width, context, heads)])
 
     def forward(self, x, emb, context):
@@ -370,9 +413,10 @@ class UNet(nn.Module):
     def copy_start(self):
         """Start as a copy of the input.
 
-        At the noisy end the right answer is the input up to 1/sigma, and GroupNorm rescales every picture by a few per cent, which there
-        hides all of the picture. So each latent channel travels as the group (x, -x, 3, -3): the constants keep the last
-        GroupNorm from rescaling, and silu(a) - silu(-a) = a.
+        At the noisy end the right answer is the input up to 1/sigma, and GroupNorm rescales every
+        picture by a few per cent, which there hides all of the picture. So each latent channel
+        travels as the group (x, -x, 3, -3): the constants keep the last GroupNorm from rescaling,
+        and silu(a) - silu(-a) = a.
         """
         with torch.no_grad():
             for block in self.modules():
@@ -382,7 +426,12 @@ class UNet(nn.Module):
                 if isinstance(block, SpatialTransformer):
                     block.proj_out.weight.mul_(0.3)
                     block.proj_out.bias.zero_()
-            first, skip, norm, end = self.input_blocks[0][0], self.output_blocks[-1][0].skip_connection, self.out[0], self.out[2]
+            first, skip, norm, end = (
+                self.input_blocks[0][0],
+                self.output_blocks[-1][0].skip_connection,
+                self.out[0],
+                self.out[2],
+            )
             carried, base = 16, self.base
             first.weight[:carried] = 0
             skip.weight[:carried] = 0
@@ -396,4 +445,6 @@ class UNet(nn.Module):
                     skip.weight[4 * g + j, base + 4 * g + j, 0, 0] = 1
                 end.weight[g, 4 * g, 1, 1] = 1
                 end.weight[g, 4 * g + 1, 1, 1] = -1
-            norm.weight[:carried] = 5 ** 0.5  # standard deviation of (x, -x, 3, -3) with x of unit size
+            norm.weight[:carried] = (
+                5**0.5
+            )  # standard deviation of (x, -x, 3, -3) with x of unit size

@@ -1,9 +1,10 @@
 """Sampling as the engine does it: noise, schedules and samplers with the usual conventions."""
+
 import torch
 
 from networks import LATENT_SCALE
 
-BETAS = torch.linspace(0.00085 ** 0.5, 0.012 ** 0.5, 1000, dtype=torch.float64) ** 2
+BETAS = torch.linspace(0.00085**0.5, 0.012**0.5, 1000, dtype=torch.float64) ** 2
 ALPHAS = torch.cumprod(1 - BETAS, 0)
 SIGMAS = ((1 - ALPHAS) / ALPHAS).sqrt().float()
 
@@ -23,9 +24,16 @@ def schedule(name, steps):
 
 
 @torch.no_grad()
-def sample(unet, positive, negative, seeds, sampler="euler", scheduler="normal", steps=12, cfg=4.0, side=16):
-    """Latents (unscaled, as the VAE takes them) for one context per seed; negative is a single context."""
-    noise = torch.cat([torch.randn(1, 4, side, side, generator=torch.Generator().manual_seed(s)) for s in seeds])
+def sample(
+    unet, positive, negative, seeds, sampler="euler", scheduler="normal", steps=12, cfg=4.0, side=16
+):
+    """Latents (unscaled, as the VAE takes them), one per seed and row of `positive`.
+
+    negative: a single context.
+    """
+    noise = torch.cat(
+        [torch.randn(1, 4, side, side, generator=torch.Generator().manual_seed(s)) for s in seeds]
+    )
     sigmas = schedule(scheduler, steps)
     x = noise * (1 + sigmas[0] ** 2).sqrt()
     context = torch.cat([negative.expand(len(seeds), -1, -1), positive])
@@ -33,7 +41,7 @@ def sample(unet, positive, negative, seeds, sampler="euler", scheduler="normal",
     for i in range(steps):
         sigma, following = sigmas[i], sigmas[i + 1]
         t = (SIGMAS.log() - sigma.log()).abs().argmin().expand(2 * len(seeds))
-        eps = unet((x / (sigma ** 2 + 1).sqrt()).repeat(2, 1, 1, 1), t, context)
+        eps = unet((x / (sigma**2 + 1).sqrt()).repeat(2, 1, 1, 1), t, context)
         without, with_text = (x - sigma * e for e in eps.chunk(2))
         denoised = without + cfg * (with_text - without)
         if sampler == "euler":

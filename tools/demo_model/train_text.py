@@ -1,8 +1,10 @@
 """A head start for the text encoder: train_text.py OUT.pt MINUTES
 
-It learns to name everything a caption says, read linearly from the mean over all 77 positions. Cross-attention starts out nearly
-uniform over the positions, so this mean is exactly what the UNet sees first. The read-outs stay a side loss of the diffusion training.
+It learns to name everything a caption says, read linearly from the mean over all 77 positions.
+Cross-attention starts out nearly uniform over the positions, so this mean is exactly what the UNet
+sees first. The read-outs stay a side loss of the diffusion training.
 """
+
 import sys
 import time
 
@@ -11,6 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+import captions
 import shapes
 from clip_bpe import TokenTable
 from networks import CLIP, TextEncoder
@@ -18,22 +21,28 @@ from networks import CLIP, TextEncoder
 COLOURS, SHAPES, SIZES = list(shapes.COLOURS), list(shapes.SHAPES), list(shapes.RADII)
 PLACES = [*shapes.PLACES, *shapes.RELATIONS]
 # One more class than names: "not said" or "no second object".
-CLASSES = (len(COLOURS) + 1, len(PLACES) + 1) + (len(SIZES) + 1, len(COLOURS) + 1, len(SHAPES) + 1) * 2
+CLASSES = (len(COLOURS) + 1, len(PLACES) + 1) + (
+    len(SIZES) + 1,
+    len(COLOURS) + 1,
+    len(SHAPES) + 1,
+) * 2
 
 
 def describe(scene, rng):
     """A caption and what it says, as one class number per read-out."""
     say_place, say_background = rng.random() < 0.92, rng.random() < 0.94
     two = len(scene["objects"]) == 2
-    labels = [COLOURS.index(scene["background"]) if say_background else len(COLOURS),
-              PLACES.index(scene["place"]) if say_place or two else len(PLACES)]
+    labels = [
+        COLOURS.index(scene["background"]) if say_background else len(COLOURS),
+        PLACES.index(scene["place"]) if say_place or two else len(PLACES),
+    ]
     for i in range(2):
         if i < len(scene["objects"]):
             size, colour, shape = scene["objects"][i]
             labels += [SIZES.index(size), COLOURS.index(colour), SHAPES.index(shape)]
         else:
             labels += [len(SIZES), len(COLOURS), len(SHAPES)]
-    return shapes.caption(scene, rng, say_place, say_background, plain=rng.random() < 0.3), labels
+    return captions.caption(scene, rng, say_place, say_background, plain=rng.random() < 0.3), labels
 
 
 class ReadOut(nn.Module):
@@ -44,8 +53,13 @@ class ReadOut(nn.Module):
     def forward(self, context, labels):
         """Mean loss over the read-outs, and the share of right answers."""
         scores = self.linear(context.mean(1)).split(CLASSES, 1)
-        right = torch.stack([s.argmax(1) == labels[:, i] for i, s in enumerate(scores)]).float().mean()
-        return sum(F.cross_entropy(s, labels[:, i]) for i, s in enumerate(scores)) / len(scores), right
+        right = (
+            torch.stack([s.argmax(1) == labels[:, i] for i, s in enumerate(scores)]).float().mean()
+        )
+        return (
+            sum(F.cross_entropy(s, labels[:, i]) for i, s in enumerate(scores)) / len(scores),
+            right,
+        )
 
 
 def main():
@@ -69,8 +83,14 @@ def main():
         optimizer.step()
         step += 1
         if step % 100 == 0:
-            print(f"{time.time() - start:5.0f} s  step {step}  loss {loss.item():.4f}  right {right.item():.3f}", flush=True)
-    torch.save({"text": text.state_dict(), "readout": readout.state_dict(), "ids": table.ids.tolist()}, out)
+            print(
+                f"{time.time() - start:5.0f} s  step {step}  loss {loss.item():.4f}  "
+                f"right {right.item():.3f}",
+                flush=True,
+            )
+    torch.save(
+        {"text": text.state_dict(), "readout": readout.state_dict(), "ids": table.ids.tolist()}, out
+    )
 
 
 if __name__ == "__main__":

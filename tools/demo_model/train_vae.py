@@ -1,8 +1,10 @@
 """Trains the autoencoder: train_vae.py OUT.pt MINUTES [--decoder FROM.pt]
 
-First crops (cheap steps), then whole pictures, since GroupNorm sees whole pictures in use. With --decoder the encoder stays as it is and
-only the decoder goes on learning, so that latents encoded before stay valid.
+First crops (cheap steps), then whole pictures, since GroupNorm sees whole pictures in use. With
+--decoder the encoder stays as it is and only the decoder goes on learning, so that latents encoded
+before stay valid.
 """
+
 import argparse
 import time
 
@@ -22,24 +24,30 @@ def batch(rng, crop, count):
     out = []
     for _ in range(count):
         # Small and paired shapes more often than in use: they are what an autoencoder loses first.
-        scene = shapes.random_scene(rng, pair=rng.random() < 0.4, sizes=("small", "small", "medium", "large"))
+        scene = shapes.random_scene(
+            rng, pair=rng.random() < 0.4, sizes=("small", "small", "medium", "large")
+        )
         picture = shapes.draw(scene, rng)
         if crop < shapes.SIDE:
             corners = rng.integers(0, (shapes.SIDE - crop) // 8 + 1, (4, 2)) * 8
-            pieces = [picture[y:y + crop, x:x + crop] for y, x in corners]
-            picture = max(pieces, key=lambda p: p[::2, ::2].std((0, 1)).sum())  # flat crops teach little
+            pieces = [picture[y : y + crop, x : x + crop] for y, x in corners]
+            picture = max(
+                pieces, key=lambda p: p[::2, ::2].std((0, 1)).sum()
+            )  # flat crops teach little
         out.append(picture)
     return torch.from_numpy(np.stack(out)).permute(0, 3, 1, 2).float() / 127.5 - 1
 
 
 def picture_loss(out, target):
     error = out - target
-    slope = (out.diff(dim=2) - target.diff(dim=2)).abs().mean() + (out.diff(dim=3) - target.diff(dim=3)).abs().mean()
+    slope = (out.diff(dim=2) - target.diff(dim=2)).abs().mean() + (
+        out.diff(dim=3) - target.diff(dim=3)
+    ).abs().mean()
     return error.abs().mean() + 2 * error.square().mean() + 0.5 * slope
 
 
 def fold(vae):
-    """Give each latent channel mean 0 and size 1/0.18215 exactly, by rescaling the two 1x1 convolutions around it."""
+    """Give each latent channel mean 0 and size 1/0.18215, by rescaling both 1x1 convolutions."""
     rng = np.random.default_rng(5)
     with torch.no_grad():
         z = torch.cat([vae.moments(batch(rng, shapes.SIDE, 8))[0] for _ in range(48)])
@@ -69,7 +77,11 @@ def main():
     else:
         vae.near_identity()
     vae = vae.to(memory_format=torch.channels_last)
-    learn = [p for n, p in vae.named_parameters() if not args.decoder or n.startswith(("decoder", "post_quant_conv"))]
+    learn = [
+        p
+        for n, p in vae.named_parameters()
+        if not args.decoder or n.startswith(("decoder", "post_quant_conv"))
+    ]
     optimizer = torch.optim.AdamW(learn, lr=args.rate, betas=(0.9, 0.98), weight_decay=1e-4)
     start, step, saved, record = time.time(), 0, 0.0, []
     while (done := (time.time() - start) / (60 * args.minutes)) < 1:
@@ -79,7 +91,11 @@ def main():
             if done < edge:
                 break
         # Short warm-up, full rate for half of the time, then down to nothing.
-        rate = args.rate * min(1, (step + 1) / 50) * min(1, 1.02 - done if done > 0.98 else 2 * (1 - done) + 0.02)
+        rate = (
+            args.rate
+            * min(1, (step + 1) / 50)
+            * min(1, 1.02 - done if done > 0.98 else 2 * (1 - done) + 0.02)
+        )
         for group in optimizer.param_groups:
             group["lr"] = rate
         picture = batch(rng, crop, count).contiguous(memory_format=torch.channels_last)
@@ -93,9 +109,15 @@ def main():
                 mean, log_variance = vae.moments(picture)
                 mean, log_variance = mean.float(), log_variance.float()
                 z = mean + torch.randn_like(mean) * NOISE
-                # The first three channels start out as the mean colour of the cell: a smooth space that is easy to denoise.
-                extra = (0.1 * (mean[:, :3] - F.avg_pool2d(picture, 8)).square().mean() * max(0.1, 1 - done)
-                         + 0.001 * mean.square().mean() + 0.001 * (log_variance - 2 * np.log(NOISE)).square().mean())
+                # The first three channels start out as the mean colour of the cell: a smooth space,
+                # easy to denoise.
+                extra = (
+                    0.1
+                    * (mean[:, :3] - F.avg_pool2d(picture, 8)).square().mean()
+                    * max(0.1, 1 - done)
+                    + 0.001 * mean.square().mean()
+                    + 0.001 * (log_variance - 2 * np.log(NOISE)).square().mean()
+                )
             out = vae.decode(z)
         out = out.float()
         loss = picture_loss(out, picture) + extra
@@ -106,8 +128,12 @@ def main():
         step += 1
         record.append(F.mse_loss(out, picture).item() / 4)
         if step % 50 == 0:
-            print(f"{time.time() - start:6.0f} s  step {step}  crop {crop}  rate {rate:.1e}  loss {loss.item():.4f}  "
-                  f"psnr {-10 * np.log10(np.mean(record[-50:])):.2f}", flush=True)
+            print(
+                f"{time.time() - start:6.0f} s  step {step}  crop {crop}  rate {rate:.1e}  "
+                f"loss {loss.item():.4f}  "
+                f"psnr {-10 * np.log10(np.mean(record[-50:])):.2f}",
+                flush=True,
+            )
         if time.time() - saved > 60:
             torch.save(vae.state_dict(), args.out + ".part")
             saved = time.time()
