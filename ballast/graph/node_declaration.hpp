@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ballast/graph/json.hpp"
+#include "ballast/graph/whole_number.hpp"
 
 namespace ballast::graph {
 
@@ -27,12 +28,12 @@ struct LinkOnly {
 
 enum class SeedControl { none, after_generate };
 
-/// INT. The bounds are wide enough for 64-bit seeds.
+/// INT.
 struct IntegerField {
-    std::int64_t default_value = 0;
-    std::int64_t min = 0;
-    std::uint64_t max = 0;
-    std::optional<std::int64_t> step = {};
+    WholeNumber default_value = 0;
+    WholeNumber min = 0;
+    WholeNumber max = 0;
+    std::optional<WholeNumber> step = {};
     SeedControl seed = SeedControl::none;  ///< front ends offer to change it after each run
     std::string display = {};              ///< "color", or empty
 };
@@ -143,8 +144,8 @@ struct NodeDeclaration {
     Generation generation = Generation::classic;
     Role role = Role::inner;
     Standing standing = Standing::current;
-    std::vector<InputDeclaration> inputs;
-    std::vector<OutputDeclaration> outputs;
+    std::vector<InputDeclaration> inputs = {};
+    std::vector<OutputDeclaration> outputs = {};
     ClassCheck class_check = {};
     ChangeDetector change_detector = nullptr;
 
@@ -162,6 +163,8 @@ InputDeclaration optional(InputDeclaration input);
 
 /// The names that an input offers now: the static list, or a fresh listing.
 std::vector<std::string> options(const ChoiceField& field, const Folders& folders);
+
+Json to_json(WholeNumber value);
 
 /// Value of an optional input that a workflow leaves out: the declared default, the first of a
 /// static list of choices, or nothing.

@@ -27,8 +27,8 @@ struct RuntimeOptions {
     ComputeType unet_type = ComputeType::automatic;
     ComputeType vae_type = ComputeType::automatic;
     ComputeType text_encoder_type = ComputeType::automatic;
-    int threads = 0;                ///< of the arithmetic; 0 = one per core
-    bool save_metadata = true;      ///< write the prompt into pictures
+    int threads = 0;            ///< of the arithmetic; 0 = one per core
+    bool save_metadata = true;  ///< write the prompt into pictures
     Log log;
 };
 

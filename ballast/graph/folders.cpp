@@ -1,0 +1,169 @@
+#include "ballast/graph/folders.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+#include <span>
+#include <system_error>
+
+#include "ballast/graph/near_names.hpp"
+
+namespace ballast::graph {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::array<std::string_view, 21> kTypes{
+    "checkpoints",  "configs",        "loras",
+    "vae",          "text_encoders",  "diffusion_models",
+    "clip_vision",  "style_models",   "embeddings",
+    "diffusers",    "vae_approx",     "controlnet",
+    "gligen",       "upscale_models", "latent_upscale_models",
+    "custom_nodes", "hypernetworks",  "photomaker",
+    "classifiers",  "model_patches",  "audio_encoders"};
+
+constexpr std::array<std::string_view, 8> kModelEndings{".ckpt", ".pt",          ".pt2", ".bin",
+                                                        ".pth",  ".safetensors", ".pkl", ".sft"};
+
+constexpr std::array<std::string_view, 17> kPictureEndings{
+    ".png", ".jpg", ".jpeg", ".jpe", ".webp", ".gif", ".bmp",  ".tif", ".tiff",
+    ".ppm", ".pgm", ".pbm",  ".pnm", ".ico",  ".svg", ".avif", ".heic"};
+
+/// Types whose files lie in more than one folder of a root, or in one of another name.
+std::vector<std::string_view> folder_names(std::string_view type) {
+    if (type == "text_encoders" || type == "clip") return {"text_encoders", "clip"};
+    if (type == "diffusion_models" || type == "unet") return {"unet", "diffusion_models"};
+    if (type == "controlnet") return {"controlnet", "t2i_adapter"};
+    return {type};
+}
+
+bool has_ending(const fs::path& name, std::span<const std::string_view> endings) {
+    std::string ending = name.extension().string();
+    for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return std::find(endings.begin(), endings.end(), ending) != endings.end();
+}
+
+/// True if walking `name` down from a folder stays below it.
+bool stays_inside(const fs::path& name) {
+    if (name.empty() || name.is_absolute() || name.has_root_name()) return false;
+    return std::none_of(name.begin(), name.end(),
+                        [](const fs::path& part) { return part == ".."; });
+}
+
+/// Collects model files below a folder. Links to folders are followed, since users keep models on
+/// other disks; a folder that contains itself through a link is entered once.
+class Walk {
+public:
+    explicit Walk(std::set<std::string>& names) : names_(names) {}
+
+    void into(const fs::path& folder, const std::string& prefix) {
+        std::error_code failed;
+        const fs::path real = fs::canonical(folder, failed);
+        if (failed || !open_.insert(real).second) return;
+        for (fs::directory_iterator at(folder, failed), end; !failed && at != end;
+             at.increment(failed)) {
+            const std::string name = at->path().filename().string();
+            std::error_code unknown;
+            if (at->is_directory(unknown)) {
+                if (name != ".git") into(at->path(), prefix + name + "/");
+            } else if (has_ending(name, kModelEndings)) {
+                names_.insert(prefix + name);
+            }
+        }
+        open_.erase(real);
+    }
+
+private:
+    std::set<std::string>& names_;
+    std::set<fs::path> open_;  ///< folders between the first one and here
+};
+
+bool is_file(const fs::path& path) {
+    std::error_code failed;
+    return fs::is_regular_file(path, failed);
+}
+
+Error leaves_folder(std::string_view name) {
+    return {.code = Code::bad_value,
+            .what = "cannot open the file",
+            .why = "the name leads out of its folder",
+            .place = {.file = std::string{name}}};
+}
+
+Error not_found(std::string what, std::string_view name, std::span<const std::string> present,
+                std::span<const fs::path> searched) {
+    Error error{.code = Code::not_found,
+                .what = std::move(what),
+                .why = "no such file",
+                .place = {.file = std::string{name}}};
+    std::vector<std::string> folders;
+    for (const auto& folder : searched) folders.push_back(folder.string());
+    error.why += folders.empty() ? ", and no folder to search" : " in " + joined(folders);
+    if (const auto near = near_names(name, present); !near.empty())
+        error.hint = "similar names: " + joined(near);
+    else if (present.empty())
+        error.hint = "these folders hold no such files";
+    return error;
+}
+
+}  // namespace
+
+std::vector<std::string> Folders::model_types() { return {kTypes.begin(), kTypes.end()}; }
+
+std::vector<fs::path> Folders::searched(std::string_view type) const {
+    std::vector<fs::path> folders;
+    for (const auto& root : paths_.model_roots)
+        for (const auto name : folder_names(type)) folders.push_back(root / name);
+    return folders;
+}
+
+std::vector<std::string> Folders::models(std::string_view type) const {
+    std::set<std::string> names;
+    for (const auto& folder : searched(type)) Walk(names).into(folder, "");
+    return {names.begin(), names.end()};
+}
+
+Result<fs::path> Folders::model_path(std::string_view type, std::string_view name) const {
+    if (!stays_inside(name)) return fail(leaves_folder(name));
+    for (const auto& folder : searched(type))
+        if (const fs::path path = folder / name; is_file(path)) return path;
+    return fail(model_not_found(*this, type, name));
+}
+
+std::vector<std::string> Folders::input_pictures() const {
+    std::vector<std::string> names;
+    std::error_code failed;
+    for (fs::directory_iterator at(paths_.input, failed), end; !failed && at != end;
+         at.increment(failed))
+        if (is_file(at->path()) && has_ending(at->path(), kPictureEndings))
+            names.push_back(at->path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+Result<fs::path> Folders::picture_path(std::string_view name) const {
+    fs::path folder = paths_.input;
+    const auto chooses = [&](std::string_view ending, const fs::path& chosen) {
+        if (!name.ends_with(ending)) return;
+        name.remove_suffix(ending.size());
+        if (name.ends_with(' ')) name.remove_suffix(1);
+        folder = chosen;
+    };
+    if (name.ends_with("[input]"))
+        chooses("[input]", paths_.input);
+    else if (name.ends_with("[output]"))
+        chooses("[output]", paths_.output);
+    else
+        chooses("[temp]", paths_.temp);
+    if (!stays_inside(name)) return fail(leaves_folder(name));
+    if (fs::path path = folder / name; is_file(path)) return path;
+    return fail(not_found("cannot find the picture", name, input_pictures(), {{folder}}));
+}
+
+Error model_not_found(const Folders& folders, std::string_view type, std::string_view name) {
+    return not_found("cannot find the model", name, folders.models(type), folders.searched(type));
+}
+
+}  // namespace ballast::graph
