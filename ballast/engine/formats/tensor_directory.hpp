@@ -6,7 +6,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "ballast/engine/core/bytes.hpp"
@@ -56,7 +55,6 @@ private:
     std::map<std::string, std::string> metadata_;
     std::vector<TensorEntry> entries_;
     std::vector<std::string> warnings_;
-    // keys view the names in entries_; a copied directory rebuilds it
     std::vector<std::uint32_t> by_name_;  // indices into entries_, sorted by name
 };
 

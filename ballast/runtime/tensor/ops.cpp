@@ -2,6 +2,7 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
+#include <ATen/Version.h>
 #include <ATen/core/IListRef.h>
 #include <ATen/ops/_upsample_nearest_exact2d_ops.h>
 #include <ATen/ops/adaptive_avg_pool2d_ops.h>
@@ -36,6 +37,8 @@
 #include <ATen/ops/upsample_bilinear2d_ops.h>
 #include <ATen/ops/upsample_nearest2d_ops.h>
 #include <ATen/ops/zeros_ops.h>
+
+#include <torch/headeronly/version.h>
 
 #include <algorithm>
 
@@ -181,5 +184,9 @@ bool is_finite(const at::Tensor& x) {
 
 void set_threads(int count) { at::set_num_threads(std::max(1, count)); }
 int threads() { return at::get_num_threads(); }
+
+std::string torch_version() {
+    return "libtorch " TORCH_VERSION " (" + at::get_cpu_capability() + ")";
+}
 
 }  // namespace ballast::runtime::ops

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace ballast::runtime::ops {
@@ -73,5 +74,8 @@ bool is_finite(const at::Tensor& x);
 /// Threads of torch's own parallel regions.
 void set_threads(int count);
 int threads();
+
+/// "libtorch 2.13.0 (AVX512)": the library in use and the instruction set that it chose.
+std::string torch_version();
 
 }  // namespace ballast::runtime::ops
