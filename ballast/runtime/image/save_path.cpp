@@ -1,0 +1,113 @@
+#include "ballast/runtime/image/save_path.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace ballast::runtime::image {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void replace_all(std::string& text, std::string_view token, std::string_view value) {
+    for (auto at = text.find(token); at != std::string::npos;
+         at = text.find(token, at + value.size()))
+        text.replace(at, token.size(), value);
+}
+
+std::string with_tokens(const SaveRequest& request) {
+    const auto& time = request.local_time;
+    const auto two = [](int value) { return fmt::format("{:02}", value); };
+    const std::array<std::pair<std::string_view, std::string>, 8> tokens{{
+        {"%width%", fmt::format("{}", request.width)},
+        {"%height%", fmt::format("{}", request.height)},
+        {"%year%", fmt::format("{}", time.tm_year + 1900)},
+        {"%month%", two(time.tm_mon + 1)},
+        {"%day%", two(time.tm_mday)},
+        {"%hour%", two(time.tm_hour)},
+        {"%minute%", two(time.tm_min)},
+        {"%second%", two(time.tm_sec)},
+    }};
+    std::string prefix(request.prefix);
+    for (const auto& [token, value] : tokens) replace_all(prefix, token, value);
+    return prefix;
+}
+
+tl::unexpected<Error> refusal(Code code, std::string what, std::string why, std::string file,
+                              std::string hint) {
+    Error error;
+    error.code = code;
+    error.what = std::move(what);
+    error.why = std::move(why);
+    error.place.file = std::move(file);
+    error.hint = std::move(hint);
+    return fail(std::move(error));
+}
+
+tl::unexpected<Error> bad_prefix(const std::string& prefix, std::string why) {
+    return refusal(Code::bad_value, "the filename prefix cannot be used", std::move(why), prefix,
+                   "use a name, or folders below the output folder and a name");
+}
+
+/// The number between `prefix` and the next underscore of a file name; 0 if there is none, nothing
+/// if the file belongs to another prefix.
+std::optional<std::int64_t> number_of(std::string_view file, std::string_view prefix) {
+    if (!file.starts_with(prefix) || !file.substr(prefix.size()).starts_with('_'))
+        return std::nullopt;
+    file.remove_prefix(prefix.size() + 1);
+    const auto digits = file.substr(0, file.find('_'));
+    std::int64_t number = 0;
+    const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    const bool is_whole = result.ec == std::errc{} && result.ptr == digits.data() + digits.size();
+    constexpr std::int64_t kMost = 1'000'000'000'000'000;  // beyond it is no counter of ours
+    return is_whole && number <= kMost ? number : 0;
+}
+
+}  // namespace
+
+Result<SavePlace> save_place(const SaveRequest& request) {
+    const auto prefix = with_tokens(request);
+    if (prefix.find('\0') != std::string::npos)
+        return bad_prefix(escaped(prefix), "it holds a zero character");
+    auto below = fs::path(prefix).lexically_normal();
+    if (!below.has_filename()) below = below.parent_path();  // "folder/" means "folder"
+    if (below.empty()) below = ".";
+    if (below.is_absolute() || *below.begin() == "..")
+        return bad_prefix(prefix, "it leads out of the output folder");
+
+    SavePlace place;
+    place.name = below.filename().string();
+    place.subfolder = below.parent_path().generic_string();
+    place.folder = request.root / below.parent_path();
+    std::error_code fault;
+    fs::create_directories(place.folder, fault);
+    fs::directory_iterator entry;
+    if (!fault) entry = fs::directory_iterator(place.folder, fault);
+    std::int64_t largest = 0;
+    for (; !fault && entry != fs::directory_iterator(); entry.increment(fault))
+        if (const auto number = number_of(entry->path().filename().string(), place.name))
+            largest = std::max(largest, *number);
+    if (fault)
+        return refusal(Code::io, "cannot use the output folder", fault.message(),
+                       place.folder.string(), "choose an output folder that you may write to");
+    place.counter = largest + 1;
+    return place;
+}
+
+fs::path next_file(SavePlace& place, std::int64_t index) {
+    auto name = place.name;
+    replace_all(name, "%batch_num%", fmt::format("{}", index));
+    for (;;) {
+        auto file = place.folder / fmt::format("{}_{:05}_.png", name, place.counter++);
+        std::error_code ignored;
+        if (!fs::exists(fs::symlink_status(file, ignored))) return file;
+    }
+}
+
+}  // namespace ballast::runtime::image
