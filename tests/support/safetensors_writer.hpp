@@ -91,9 +91,9 @@ inline std::string header_member(std::string_view name, std::string_view dtype,
 
 /// A whole file from any header text and any data; the length field fits the header.
 inline std::string safetensors_with_header(std::string_view header, std::string_view data) {
-    std::string file(8, '\0');
-    for (std::size_t i = 0; i < 8; ++i)
-        file[i] = static_cast<char>((static_cast<std::uint64_t>(header.size()) >> (8 * i)) & 0xFFU);
+    std::string file;
+    std::uint64_t length = header.size();
+    for (int i = 0; i < 8; ++i, length >>= 8U) file += static_cast<char>(length & 0xFFU);
     file += header;
     file += data;
     return file;
