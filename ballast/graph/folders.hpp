@@ -15,10 +15,11 @@ namespace ballast::graph {
 class Folders {
 public:
     struct Paths {
-        std::vector<std::filesystem::path> model_roots;  ///< each laid out like ComfyUI's `models`
-        std::filesystem::path input;
-        std::filesystem::path output;
-        std::filesystem::path temp;
+        std::vector<std::filesystem::path> model_roots =
+            {};  ///< each laid out like ComfyUI's `models`
+        std::filesystem::path input = {};
+        std::filesystem::path output = {};
+        std::filesystem::path temp = {};
     };
     explicit Folders(Paths paths) : paths_(std::move(paths)) {}
 

@@ -16,9 +16,9 @@ namespace ballast::graph {
 
 /// One fault. The four members that clients see, and what the command line adds.
 struct Fault {
-    std::string type;  ///< "required_input_missing", ...: the stable part
-    std::string message;
-    std::string details;
+    std::string type = {};  ///< "required_input_missing", ...: the stable part
+    std::string message = {};
+    std::string details = {};
     Json extra_info = Json::object();
     std::string input = {};  ///< the input at fault, if one is
     std::string hint = {};   ///< a remedy, if there is one
