@@ -11,15 +11,15 @@ namespace {
 
 constexpr std::size_t kColours = 3;
 
+std::int64_t signed_size(std::size_t size) { return static_cast<std::int64_t>(size); }
+
+}  // namespace
+
 std::uint8_t to_byte(float value) {
     const float scaled = value * 255.0F;
     if (!(scaled > 0.0F)) return 0;  // nan, too
     return scaled >= 255.0F ? std::uint8_t{255} : static_cast<std::uint8_t>(scaled);
 }
-
-std::int64_t signed_size(std::size_t size) { return static_cast<std::int64_t>(size); }
-
-}  // namespace
 
 Raster to_raster(const at::Tensor& picture) {
     if (picture.dim() != 3 || picture.size(2) < signed_size(kColours))

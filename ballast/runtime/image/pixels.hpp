@@ -7,8 +7,10 @@
 
 namespace ballast::runtime::image {
 
-/// One picture [H, W, 3 or more], values 0..1, as 8-bit RGB; further channels are dropped. A byte
-/// is 255 times the value in fp32, limited to 0..255, its fraction dropped; nan becomes 0.
+/// 255 times the value in fp32, limited to 0..255, its fraction dropped; nan becomes 0.
+std::uint8_t to_byte(float value);
+
+/// One picture [H, W, 3 or more], values 0..1, as 8-bit RGB; further channels are dropped.
 Raster to_raster(const at::Tensor& picture);
 
 /// [1, H, W, 3] fp32: the colours divided by 255.
