@@ -2,27 +2,26 @@
 // The few layers that networks are made of. A layer is a block id and its hyperparameters; it asks
 // for its weights at each use and owns none.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "ballast/runtime/nn/forward.hpp"
 
 namespace ballast::runtime::nn {
 
-/// Resolves module paths to blocks while a network is built, and remembers what was missing, so
-/// that one error can name all of it.
+/// Resolves module paths to blocks while a network is built.
 class Binder {
 public:
     explicit Binder(const plan::BlockTable& table, std::string prefix = {})
         : table_(&table), prefix_(std::move(prefix)) {}
 
-    /// The same table below `prefix_` + `name` + ".".
+    /// The same table below `name`: "a" makes "a.b" reachable as "b".
     [[nodiscard]] Binder below(std::string_view name) const;
-    [[nodiscard]] std::string path(std::string_view name) const { return prefix_ + std::string(name); }
+    [[nodiscard]] std::string path(std::string_view name) const;
     [[nodiscard]] bool has(std::string_view name) const;
-    [[nodiscard]] const plan::Block* block(std::string_view name) const;
+    [[nodiscard]] const plan::BlockTable& table() const { return *table_; }
     /// Throws `Failure` (`corrupt_file`, naming the module) when there is no such block.
     [[nodiscard]] plan::BlockId require(std::string_view name) const;
 
@@ -31,48 +30,67 @@ private:
     std::string prefix_;
 };
 
-/// y = x W^T + b over the last axis. W [out, in] (or [out, in, 1, 1], as 1x1 convolutions store it).
+/// Where a layer's weight and bias stand in its block.
+class Parameters {
+public:
+    Parameters(const Binder& binder, std::string_view name);
+
+    [[nodiscard]] plan::BlockId block() const { return block_; }
+    [[nodiscard]] const std::string& path() const { return path_; }
+    [[nodiscard]] const at::Tensor& weight(const PinnedLayer& layer) const {
+        return layer[weight_];
+    }
+    /// Undefined if the layer has none.
+    [[nodiscard]] at::Tensor bias(const PinnedLayer& layer) const {
+        return bias_ ? layer[*bias_] : at::Tensor{};
+    }
+    [[nodiscard]] std::size_t weight_index() const { return weight_; }
+
+private:
+    plan::BlockId block_;
+    std::string path_;
+    std::size_t weight_ = 0;
+    std::optional<std::size_t> bias_;
+};
+
+/// y = x W^T + b over the last axis. W [out, in], or [out, in, 1, 1] as 1x1 convolutions store it.
 class Linear {
 public:
-    Linear(const Binder& binder, std::string_view name);
+    Linear(const Binder& binder, std::string_view name) : parameters_(binder, name) {}
     at::Tensor operator()(const Forward& forward, const at::Tensor& x) const;
 
 private:
-    plan::BlockId id_;
-    std::string path_;
-    std::optional<std::size_t> weight_, bias_;
+    Parameters parameters_;
 };
 
-/// 2-D convolution, NCHW. W [out, in, kh, kw].
+/// 2-D convolution, [N, C, H, W]. W [out, in, kh, kw], or [out, in] for a 1x1 convolution.
 class Conv2d {
 public:
     struct Shape {
-        int stride = 1;
-        int padding = 1;
+        std::int64_t stride = 1;
+        std::int64_t padding = 1;
     };
-    Conv2d(const Binder& binder, std::string_view name, Shape shape);
+    Conv2d(const Binder& binder, std::string_view name, Shape shape)
+        : parameters_(binder, name), shape_(shape) {}
     at::Tensor operator()(const Forward& forward, const at::Tensor& x) const;
 
 private:
-    plan::BlockId id_;
-    std::string path_;
-    std::optional<std::size_t> weight_, bias_;
+    Parameters parameters_;
     Shape shape_;
 };
 
-/// Group normalisation over [N, C, ...], optionally followed by SiLU in the same sweep.
+/// Group normalisation over [N, C, ...], optionally followed by SiLU.
 class GroupNorm {
 public:
     enum class Then { nothing, silu };
-    GroupNorm(const Binder& binder, std::string_view name, int groups, double eps,
-              Then then = Then::nothing);
+    GroupNorm(const Binder& binder, std::string_view name, std::int64_t groups, double eps,
+              Then then = Then::nothing)
+        : parameters_(binder, name), groups_(groups), eps_(eps), then_(then) {}
     at::Tensor operator()(const Forward& forward, const at::Tensor& x) const;
 
 private:
-    plan::BlockId id_;
-    std::string path_;
-    std::optional<std::size_t> weight_, bias_;
-    int groups_;
+    Parameters parameters_;
+    std::int64_t groups_;
     double eps_;
     Then then_;
 };
@@ -80,13 +98,12 @@ private:
 /// Layer normalisation over the last axis.
 class LayerNorm {
 public:
-    LayerNorm(const Binder& binder, std::string_view name, double eps = 1e-5);
+    LayerNorm(const Binder& binder, std::string_view name, double eps = 1e-5)
+        : parameters_(binder, name), eps_(eps) {}
     at::Tensor operator()(const Forward& forward, const at::Tensor& x) const;
 
 private:
-    plan::BlockId id_;
-    std::string path_;
-    std::optional<std::size_t> weight_, bias_;
+    Parameters parameters_;
     double eps_;
 };
 

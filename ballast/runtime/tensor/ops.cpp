@@ -72,6 +72,13 @@ at::Tensor full(at::IntArrayRef shape, double value, at::ScalarType type) {
                                 false);
 }
 
+at::Tensor range(std::int64_t count) {
+    auto tensor = empty({count}, at::kFloat);
+    auto* values = tensor.mutable_data_ptr<float>();
+    for (std::int64_t i = 0; i < count; ++i) values[i] = static_cast<float>(i);
+    return tensor;
+}
+
 at::Tensor from_floats(const std::vector<float>& values) {
     auto tensor = empty({static_cast<std::int64_t>(values.size())}, at::kFloat);
     std::copy(values.begin(), values.end(), tensor.mutable_data_ptr<float>());

@@ -16,6 +16,8 @@ namespace ballast::runtime::ops {
 at::Tensor empty(at::IntArrayRef shape, at::ScalarType type);
 at::Tensor zeros(at::IntArrayRef shape, at::ScalarType type);
 at::Tensor full(at::IntArrayRef shape, double value, at::ScalarType type);
+/// 0, 1, ... count - 1 as fp32.
+at::Tensor range(std::int64_t count);
 /// 1-D fp32 tensor of the values.
 at::Tensor from_floats(const std::vector<float>& values);
 at::Tensor from_ints(const std::vector<std::int64_t>& values);
