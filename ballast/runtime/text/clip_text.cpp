@@ -62,7 +62,11 @@ std::size_t fixed_piece(std::u32string_view text) {
     return 0;
 }
 
-bool is_symbol(char32_t c) { return !is_letter(c) && !is_number(c) && !is_white_space(c); }
+/// White space, and the iota subscript: a mark whose capital is a letter, so that the original's
+/// pattern, which does not look at case, takes it neither for a letter nor for anything else.
+bool is_gap(char32_t c) { return is_white_space(c) || c == 0x345; }
+
+bool is_symbol(char32_t c) { return !is_letter(c) && !is_number(c) && !is_gap(c); }
 
 std::size_t run(std::u32string_view text, bool (*belongs)(char32_t)) {
     return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), belongs) -
@@ -73,7 +77,7 @@ void add_pieces(std::string_view plain, std::vector<std::string>& pieces) {
     const auto text = lower_words(to_nfc(without_controls(decode_utf8(plain))));
     std::u32string_view rest = text;
     while (!rest.empty()) {
-        if (is_white_space(rest.front())) {
+        if (is_gap(rest.front())) {
             rest.remove_prefix(1);
             continue;
         }

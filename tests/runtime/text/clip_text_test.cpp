@@ -67,6 +67,11 @@ TEST(ClipText, KeepsSpecialTokensWhole) {
     EXPECT_THAT(clip_pieces("<|endoftext"), ElementsAre("<|", "endoftext"));
 }
 
+TEST(ClipText, PassesOverTheIotaSubscript) {
+    EXPECT_THAT(clip_pieces("a\u0345b !\u0345!"), ElementsAre("a", "b", "!", "!"));
+    EXPECT_THAT(clip_pieces("\u03B1\u0345"), ElementsAre("\u1FB3"));
+}
+
 TEST(ClipText, PassesOverMalformedUtf8) {
     EXPECT_THAT(clip_pieces("a\xFF\xC3"
                             "b \xED\xA0\x80 c\xF0\x9F"),
