@@ -10,20 +10,10 @@
 
 #include "ballast/graph/folders.hpp"
 #include "ballast/graph/node_runner.hpp"
+#include "ballast/graph/result_cache.hpp"
 #include "ballast/graph/valid_workflow.hpp"
 
 namespace ballast::graph {
-
-/// Which results outlive a run.
-struct CachePolicy {
-    enum class Kind {
-        classic,  ///< those of nodes that the next workflow has, too
-        lru,      ///< the most recently used, at most `entries` of former runs
-        none,     ///< nothing
-    };
-    Kind kind = Kind::classic;
-    std::size_t entries = 0;  ///< for `lru`
-};
 
 /// Follows a run. All calls come from the thread that called `Executor::run`.
 class RunObserver {
@@ -50,7 +40,7 @@ public:
 
 struct RunResult {
     std::vector<std::string> executed;  ///< in the order of execution
-    std::vector<std::string> cached;    ///< in document order
+    std::vector<std::string> cached;    ///< nodes with a kept result, in document order
     /// What output nodes show, in the order of execution; cached ones as before.
     std::vector<std::pair<std::string, Json>> ui;
     /// Why the run ended early; `interrupted` if the user wanted it to. Names the node.
@@ -60,13 +50,14 @@ struct RunResult {
 /// Runs workflows one after another and keeps results in between. One thread at a time.
 class Executor {
 public:
-    /// `runner` and `folders` (for change detectors) must outlive the executor.
+    /// `runner`, its ledger and `folders` (for change detectors) must outlive the executor.
     Executor(NodeRunner& runner, const Folders& folders, CachePolicy policy = {});
     Executor(const Executor&) = delete;
     Executor& operator=(const Executor&) = delete;
     ~Executor();
 
-    /// Runs the outputs of `workflow`. Results computed before a failure stay cached.
+    /// Runs the outputs of `workflow`. Results computed before a failure stay cached. A node for
+    /// which memory is short is tried once more after all kept results have been let go.
     RunResult run(const ValidWorkflow& workflow, RunObserver& observer);
 
     /// Forgets all kept results and gives their memory back.

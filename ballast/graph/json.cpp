@@ -66,10 +66,11 @@ public:
     bool parse_error(std::size_t position, const std::string&,
                      const nlohmann::detail::exception& e) {
         error_position_ = position;
-        // "[json.exception...] parse error at line 1, column 5: syntax error ...": the reason only
-        const std::string text = e.what();
-        const auto colon = text.find(": ");
-        error_ = colon == std::string::npos ? text : text.substr(colon + 2);
+        // "[json.exception.parse_error.101] parse error at line 1, column 5: syntax error ...", or
+        // "[json.exception.out_of_range.406] number overflow ...": the reason only
+        error_ = e.what();
+        error_.erase(0, error_.find("] ") + 2);
+        if (error_.starts_with("parse error")) error_.erase(0, error_.find(": ") + 2);
         return false;
     }
 

@@ -1,0 +1,122 @@
+#include "ballast/graph/folders.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/graph/support.hpp"
+
+namespace ballast::graph {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::RecordedFolders;
+using testing::TemporaryFolder;
+using Names = std::vector<std::string>;
+
+TEST(Folders, ListModelsRecursivelySortedAndByEnding) {
+    const RecordedFolders recorded;
+    const auto& folders = recorded.folders();
+    EXPECT_EQ(folders.models("checkpoints"),
+              (Names{"a.ckpt", "b.safetensors", "more/c.safetensors"}));
+    EXPECT_EQ(folders.models("loras"), (Names{"nometa.safetensors", "one.safetensors", "two.pt"}));
+    EXPECT_EQ(folders.models("gligen"), Names{});
+}
+
+TEST(Folders, JoinTheFoldersOfOldAndNewNames) {
+    const RecordedFolders recorded;
+    const auto& folders = recorded.folders();
+    const Names networks{"d2.sft", "u1.safetensors"};
+    EXPECT_EQ(folders.models("diffusion_models"), networks);
+    EXPECT_EQ(folders.models("unet"), networks);
+    EXPECT_EQ(folders.models("text_encoders"), (Names{"clip_l.safetensors", "t5.safetensors"}));
+    EXPECT_EQ(folders.models("clip"), folders.models("text_encoders"));
+}
+
+TEST(Folders, SeeFilesThatCameAMomentAgo) {
+    const RecordedFolders recorded;
+    recorded.root().write("models/vae/NEW.SafeTensors", "");
+    EXPECT_EQ(recorded.folders().models("vae"), (Names{"NEW.SafeTensors", "v.safetensors"}));
+}
+
+TEST(Folders, PreferEarlierRoots) {
+    const TemporaryFolder first;
+    const TemporaryFolder second;
+    first.write("vae/both.pt", "");
+    second.write("vae/both.pt", "");
+    second.write("vae/only.pt", "");
+    const Folders folders({.model_roots = {first.path(), second.path()}});
+    EXPECT_EQ(folders.models("vae"), (Names{"both.pt", "only.pt"}));
+    EXPECT_EQ(folders.model_path("vae", "both.pt"), first / "vae/both.pt");
+    EXPECT_EQ(folders.model_path("vae", "only.pt"), second / "vae/only.pt");
+}
+
+TEST(Folders, FollowLinksButNotInCircles) {
+    const TemporaryFolder root;
+    root.write("models/loras/a.pt", "");
+    root.write("elsewhere/b.pt", "");
+    root.write("models/loras/.git/c.pt", "");
+    std::filesystem::create_directory_symlink(root / "elsewhere", root / "models/loras/linked");
+    std::filesystem::create_directory_symlink(root / "models/loras", root / "models/loras/self");
+    const Folders folders({.model_roots = {root / "models"}});
+    EXPECT_EQ(folders.models("loras"), (Names{"a.pt", "linked/b.pt"}));
+}
+
+TEST(Folders, ResolveNamesToFiles) {
+    const RecordedFolders recorded;
+    EXPECT_EQ(recorded.folders().model_path("checkpoints", "more/c.safetensors"),
+              recorded.root() / "models/checkpoints/more/c.safetensors");
+}
+
+TEST(Folders, NameSimilarFilesAndTheFoldersSearched) {
+    const RecordedFolders recorded;
+    const auto found = recorded.folders().model_path("text_encoders", "t5xxl.safetensors");
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().code, Code::not_found);
+    EXPECT_EQ(found.error().place.file, "t5xxl.safetensors");
+    EXPECT_THAT(found.error().why, HasSubstr((recorded.root() / "models/text_encoders").string()));
+    EXPECT_THAT(found.error().why, HasSubstr((recorded.root() / "models/clip").string()));
+    EXPECT_THAT(found.error().hint, HasSubstr("t5.safetensors"));
+    const auto none = Folders({}).model_path("vae", "x.pt");
+    EXPECT_THAT(none.error().why, HasSubstr("no folder to search"));
+}
+
+TEST(Folders, NeverLeadOutside) {
+    const RecordedFolders recorded;
+    const auto& folders = recorded.folders();
+    const std::string absolute = (recorded.root() / "models/vae/v.safetensors").string();
+    for (const std::string& name : {std::string{"../vae/v.safetensors"}, absolute, std::string{},
+                                    std::string{"more/../../vae/v.safetensors"}})
+        EXPECT_EQ(folders.model_path("checkpoints", name).error().code, Code::bad_value) << name;
+    EXPECT_EQ(folders.picture_path("../models/vae/v.safetensors").error().code, Code::bad_value);
+    EXPECT_EQ(folders.picture_path("../input/rgb.png [output]").error().code, Code::bad_value);
+}
+
+TEST(Folders, ListInputPicturesOfTheTopLevel) {
+    const RecordedFolders recorded;
+    EXPECT_EQ(recorded.folders().input_pictures(),
+              (Names{"broken.png", "masked.png", "rgb.png", "rgba.png", "up (1).png", "up (2).png",
+                     "up.png"}));
+    EXPECT_EQ(Folders({}).input_pictures(), Names{});
+}
+
+TEST(Folders, FindPicturesByNameAndFolder) {
+    const RecordedFolders recorded;
+    const auto& folders = recorded.folders();
+    EXPECT_EQ(folders.picture_path("rgb.png"), recorded.root() / "input/rgb.png");
+    EXPECT_EQ(folders.picture_path("rgb.png [input]"), recorded.root() / "input/rgb.png");
+    EXPECT_EQ(folders.picture_path("sub/inner.png"), recorded.root() / "input/sub/inner.png");
+    EXPECT_EQ(folders.picture_path("made.png [output]"), recorded.root() / "output/made.png");
+    EXPECT_EQ(folders.picture_path("seen.png [temp]"), recorded.root() / "temp/seen.png");
+    EXPECT_EQ(folders.picture_path("rgb.png [output]").error().code, Code::not_found);
+    EXPECT_EQ(folders.picture_path("sub").error().code, Code::not_found);
+    EXPECT_EQ(folders.picture_path("[input]").error().code, Code::bad_value);
+}
+
+TEST(Folders, KnowTheTypesOfTheOriginalInItsOrder) {
+    const auto types = Folders::model_types();
+    EXPECT_EQ(types.size(), 21U);
+    EXPECT_EQ(types.front(), "checkpoints");
+    EXPECT_EQ(types.back(), "audio_encoders");
+}
+
+}  // namespace
+}  // namespace ballast::graph
