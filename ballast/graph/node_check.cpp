@@ -97,9 +97,13 @@ void NodeChecker::check_link(Subject& subject, const faults::Input& input, const
     }
     const auto& outputs = declarations_[*source]->outputs;
     const Json& slot = value[1];
-    if (!slot.is_number_unsigned() || slot.get<std::uint64_t>() >= outputs.size()) {
+    const bool is_output =
+        slot.is_number_integer() && compare(slot, 0) >= 0 && compare(slot, outputs.size()) < 0;
+    if (!is_output) {
         faults.push_back(
             faults::no_such_output(input, value, *declarations_[*source], subject.level));
+        // The node is there, and what is wrong with it should be told in the same reply.
+        subject.result.links.push_back({&input.declaration, {*source, 0}});
         return;
     }
     const auto output = slot.get<std::size_t>();

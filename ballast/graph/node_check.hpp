@@ -9,15 +9,16 @@
 
 namespace ballast::graph {
 
-/// A link that leads to an existing output; the node is an index into `Workflow::nodes`.
-struct SoundLink {
+/// A link that leads to an existing node (an index into `Workflow::nodes`), which is to be checked
+/// in turn.
+struct FollowedLink {
     const InputDeclaration* input = nullptr;
     Link target;
 };
 
 struct CheckedNode {
     std::vector<Fault> faults;
-    std::vector<SoundLink> links;    ///< of inputs without faults
+    std::vector<FollowedLink> links;
     std::vector<ValidInput> inputs;  ///< of inputs without faults, in document order
 };
 

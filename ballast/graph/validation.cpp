@@ -65,7 +65,7 @@ private:
             leave();
             return;
         }
-        const SoundLink link = links[frame.next_link++];
+        const FollowedLink link = links[frame.next_link++];
         switch (states_[link.target.node]) {
             case State::unseen:
                 enter(link.target.node,
