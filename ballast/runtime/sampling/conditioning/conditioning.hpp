@@ -1,0 +1,87 @@
+#pragma once
+// Conditioning as it travels between nodes: what a picture shall show, where, when and how much.
+//
+// All functions return a new list and leave the old one alone; tensors are shared, never written.
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+namespace ballast::runtime::sampling {
+
+/// A rectangle in latent cells.
+struct Area {
+    std::int64_t height = 0;
+    std::int64_t width = 0;
+    std::int64_t y = 0;
+    std::int64_t x = 0;
+
+    bool operator==(const Area&) const = default;
+};
+
+/// A rectangle in shares of the latent's height and width.
+struct AreaShare {
+    double height = 1.0;
+    double width = 1.0;
+    double y = 0.0;
+    double x = 0.0;
+};
+
+/// Which part of the latent the network sees for an entry with a mask.
+enum class MaskArea { whole, bounds };
+
+/// A fill entry takes what the others of its side leave uncovered.
+enum class EntryRole { ordinary, fill };
+
+/// One text (or picture) and the place, strength and time at which it holds.
+struct ConditioningEntry {
+    at::Tensor embedding;  ///< [1 or B, tokens, width]
+    at::Tensor pooled;     ///< [1 or B, width]; undefined if there is none
+
+    std::variant<std::monostate, Area, AreaShare> area;  ///< everywhere, if nothing is set
+    double strength = 1.0;
+    at::Tensor mask;  ///< [N, H, W] of any size; undefined if there is none
+    double mask_strength = 1.0;
+    MaskArea mask_area = MaskArea::whole;
+    std::optional<double> start_percent;  ///< of the way from noise (0) to picture (1)
+    std::optional<double> end_percent;
+    EntryRole role = EntryRole::ordinary;
+};
+
+using Conditioning = std::vector<ConditioningEntry>;
+
+/// Both lists: their predictions are averaged by weight.
+Conditioning combine(const Conditioning& first, const Conditioning& second);
+
+/// Every entry of `to` mixed with the first of `from`: share * to + (1 - share) * from. `from` is
+/// cut or padded with zeros to the same number of tokens. Throws `Failure` (`bad_value`) when
+/// `from` is empty or its embedding has another width.
+Conditioning average(const Conditioning& to, const Conditioning& from, double share);
+
+/// The tokens of the first entry of `from` appended to every entry of `to`. Fails as `average`.
+Conditioning concat(const Conditioning& to, const Conditioning& from);
+
+/// A rectangle in pixels, which are eight to a latent cell; remainders are dropped.
+struct PixelArea {
+    std::int64_t width = 64;
+    std::int64_t height = 64;
+    std::int64_t x = 0;
+    std::int64_t y = 0;
+};
+Conditioning set_area(const Conditioning& list, const PixelArea& area, double strength);
+Conditioning set_area_share(const Conditioning& list, const AreaShare& area, double strength);
+
+/// `mask` is [H, W] or [N, H, W]; 1 = here. Throws `Failure` (`bad_value`) for other shapes.
+Conditioning set_mask(const Conditioning& list, const at::Tensor& mask, double strength,
+                      MaskArea mask_area = MaskArea::whole);
+
+/// Zeros in place of embedding and pooled vector.
+Conditioning zero_out(const Conditioning& list);
+
+Conditioning set_timestep_range(const Conditioning& list, double start_percent,
+                                double end_percent);
+
+}  // namespace ballast::runtime::sampling
