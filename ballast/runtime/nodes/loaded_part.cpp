@@ -1,0 +1,70 @@
+#include "ballast/runtime/nodes/loaded_part.hpp"
+
+#include "ballast/engine/formats/io/file.hpp"
+
+namespace ballast::runtime::nodes {
+
+void LoadedPart::load() {
+    if (store_) return;
+    const Stopwatch stopwatch(bench_->clock, bench_->load_seconds);
+    // positioned reads into our own memory: a map of the file would count twice in a limited
+    // container, and its first touch is several times slower
+    const auto reader = value_or_throw(
+        formats::open_reader(description_.file, formats::ReaderKind::positioned));
+    auto store = weights::WeightStore::load(
+        {.reader = reader,
+         .table = description_.table,
+         .plan = plan::resident_plan(description_.table, kCpu, std::nullopt),
+         .ledger = bench_->ledger.get()});
+    if (!store) {
+        auto error = std::move(store).error();
+        error.place.file = description_.file.string();
+        throw Failure(std::move(error));
+    }
+    store_ = *std::move(store);
+}
+
+WeightSource LoadedPart::weights() {
+    load();
+    return WeightSource(store_, description_.compute_type, bench_->widening);
+}
+
+graph::ModelReport LoadedPart::report() const {
+    return {.name = description_.name,
+            .compute = kCpu,
+            .bytes = description_.table.bytes(),
+            .blocks = description_.table.blocks().size(),
+            .allocation = "resident",
+            .homes = {{kCpu, description_.table.bytes()}},
+            .patched_blocks = 0,
+            .plan_digest =
+                store_ ? plan::digest(store_->table(), store_->plan()) : std::string{}};
+}
+
+Bytes LoadedPart::planned() const {
+    return store_ ? store_->plan().per_device.at(kCpu) : Bytes{};
+}
+
+Bytes LoadedPart::realised() const { return store_ ? store_->realised().at(kCpu) : Bytes{}; }
+
+void load_together(const std::vector<LoadedPart*>& parts, device::Ledger& ledger) {
+    Bytes missing;
+    std::string names;
+    for (const auto* part : parts) {
+        if (part->is_loaded()) continue;
+        missing += part->description().table.bytes();
+        names += (names.empty() ? "" : " + ") + part->description().name;
+    }
+    if (!missing.is_zero()) {
+        // held only as a question: each part reserves for itself right after
+        const auto room = ledger.reserve(kCpu, missing, device::Tag::weights);
+        if (!room) {
+            auto error = room.error();
+            error.what = "cannot load " + names;
+            throw Failure(std::move(error));
+        }
+    }
+    for (auto* part : parts) part->load();
+}
+
+}  // namespace ballast::runtime::nodes

@@ -1,0 +1,104 @@
+#include "ballast/runtime/nodes/sampling_run.hpp"
+
+#include <fmt/format.h>
+
+#include "ballast/runtime/nodes/finite.hpp"
+#include "ballast/runtime/nodes/session.hpp"
+#include "ballast/runtime/nodes/stop.hpp"
+#include "ballast/runtime/tensor/ops.hpp"
+
+namespace ballast::runtime::nodes {
+namespace {
+
+/// The real network behind the interface that sampling knows.
+class UNetOfModel final : public sampling::DiffusionNetwork {
+public:
+    UNetOfModel(const Context& context, UNetModel& model)
+        : context_(&context), model_(&model), stop_(context.observer),
+          weights_(model.part.weights()) {}
+
+    at::Tensor apply(const sampling::NetworkInput& input) override {
+        if (input.context.size(-1) != model_->config.context_dim) {
+            throw Failure(Error{
+                .code = Code::bad_value,
+                .what = "cannot sample",
+                .why = fmt::format("the text has vectors of {} numbers, the network wants {}",
+                                   input.context.size(-1), model_->config.context_dim),
+                .hint = "use the text encoder that belongs to the model"});
+        }
+        auto output = run(input, nullptr);
+        if (!has_warned_ && !ops::is_finite(output)) {
+            has_warned_ = true;
+            FirstNonFinite first;
+            run(input, &first);
+            context_->observer.warning(non_finite_warning("the network", first));
+        }
+        return output;
+    }
+
+private:
+    at::Tensor run(const sampling::NetworkInput& input, nn::LayerListener* listener) {
+        const nn::Forward forward(weights_, &stop_, listener);
+        return model_->network(forward, input.x, input.timesteps, input.context);
+    }
+
+    const Context* context_;
+    UNetModel* model_;
+    ObservedStop stop_;
+    WeightSource weights_;
+    bool has_warned_ = false;
+};
+
+at::Tensor noise_for(const Noise& noise, const sampling::Latent& latent) {
+    if (!noise.seed) return ops::zeros(latent.samples.sizes(), at::kFloat);
+    return sampling::initial_noise(latent.samples.sizes(), *noise.seed, latent.batch_index);
+}
+
+}  // namespace
+
+SampledLatents sample(const Context& context, const graph::NodeCall&, const SamplerTask& task,
+                      const sampling::Latent& latent) {
+    auto& bench = *context.session.bench();
+    auto& model = *task.guider.model.network;
+    model.part.load();  // before the watch: loading has a sum of its own
+    const Stopwatch stopwatch(bench.clock, bench.sample_seconds);
+
+    sampling::SamplingRequest request{.latent = latent,
+                                      .positive = task.guider.positive,
+                                      .negative = task.guider.negative,
+                                      .cfg = task.guider.cfg,
+                                      .sampler = task.sampler,
+                                      .sigmas = task.sigmas,
+                                      .noise = {},
+                                      .seed = task.seed,
+                                      .format = sampling::kSd1Latent};
+    request.latent.samples =
+        sampling::with_channels(latent.samples, request.format.channels).to(at::kFloat);
+    request.noise = noise_for(task.noise, request.latent);
+
+    UNetOfModel network(context, model);
+    sampling::SamplingHooks hooks;
+    hooks.on_step = [&context](const sampling::Step& step) {
+        context.observer.progress(step.index + 1, step.total);
+    };
+    const auto attempt = [&] {
+        return sampling::run_sampling(request, task.guider.model.sampling, network, hooks);
+    };
+    sampling::SamplingResult result;
+    try {
+        result = attempt();
+    } catch (const Failure& failure) {
+        if (failure.error().code != Code::out_of_memory || hooks.fits) throw;
+        context.observer.warning("memory ran out; trying again with one text at a time (" +
+                                 failure.error().why + ")");
+        hooks.fits = [](const sampling::CallSize&) { return false; };
+    }
+    if (hooks.fits) result = attempt();
+
+    SampledLatents sampled{.samples = latent, .denoised = latent};
+    sampled.samples.samples = std::move(result.samples);
+    sampled.denoised.samples = std::move(result.denoised);
+    return sampled;
+}
+
+}  // namespace ballast::runtime::nodes

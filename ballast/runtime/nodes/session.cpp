@@ -1,0 +1,92 @@
+#include "ballast/runtime/nodes/session.hpp"
+
+#include <random>
+#include <thread>
+
+#include "ballast/runtime/nodes/implementation.hpp"
+#include "ballast/runtime/tensor/ops.hpp"
+
+namespace ballast::runtime::nodes {
+namespace {
+
+/// Not a measure against anybody, only against two sessions overwriting each other's previews.
+std::string random_letters(std::size_t count) {
+    std::random_device device;
+    std::uniform_int_distribution<int> letter('a', 'z');
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) text += static_cast<char>(letter(device));
+    return text;
+}
+
+}  // namespace
+
+Session::Session(graph::RuntimeOptions options)
+    : options_(std::move(options)),
+      folders_({.model_roots = options_.model_roots,
+                .input = options_.input_folder,
+                .output = options_.output_folder,
+                .temp = options_.temp_folder}),
+      preview_suffix_(random_letters(5)) {
+    for (const auto& [device, limit] : options_.memory_limits)
+        bench_->ledger->set_limit(device, limit);
+    const auto cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    ops::set_threads(options_.threads > 0 ? options_.threads : cores);
+}
+
+Result<graph::NodeResult> Session::run(const graph::NodeCall& call, graph::NodeObserver& observer) {
+    const auto implementation = find_implementation(call.class_type);
+    if (implementation == nullptr) {
+        return fail(Error{.code = Code::not_available,
+                          .what = "cannot run " + call.class_type,
+                          .why = "this node has no implementation yet",
+                          .place = {.node = call.node_id}});
+    }
+    auto result = guarded("cannot run " + call.class_type,
+                          [&] { return implementation({*this, observer}, call); });
+    // different shapes follow in the next node: what is kept for reuse would only be in the way
+    accounting_.trim();
+    if (!result && result.error().place.node.empty()) {
+        auto error = std::move(result).error();
+        error.place.node = call.node_id;
+        return fail(std::move(error));
+    }
+    return result;
+}
+
+graph::RuntimeReport Session::report() const {
+    graph::RuntimeReport report;
+    report.devices = bench_->ledger->snapshot();
+    report.load_seconds = bench_->load_seconds;
+    report.sample_seconds = bench_->sample_seconds;
+    report.decode_seconds = bench_->decode_seconds;
+    for (const auto& [key, entry] : parts_) {
+        const auto part = entry.part.lock();
+        if (!part || !part->is_loaded()) continue;
+        report.models.push_back(part->report());
+        report.planned[kCpu] += part->planned();
+        report.realised[kCpu] += part->realised();
+    }
+    return report;
+}
+
+void Session::reset_report() {
+    bench_->ledger->reset_peaks();
+    bench_->load_seconds = 0;
+    bench_->sample_seconds = 0;
+    bench_->decode_seconds = 0;
+}
+
+std::string Session::version() const { return ops::torch_version(); }
+
+const text::ClipTokenizer& Session::tokenizer(std::size_t width) {
+    return tokenizers_.try_emplace(width, text::TokenizerOptions{.width = width}).first->second;
+}
+
+std::string Session::file_key(const std::string& key, const std::filesystem::path& file) {
+    std::error_code ignored;
+    const auto size = std::filesystem::file_size(file, ignored);
+    const auto time = std::filesystem::last_write_time(file, ignored).time_since_epoch().count();
+    return key + '\n' + file.string() + '\n' + std::to_string(size) + '\n' + std::to_string(time);
+}
+
+}  // namespace ballast::runtime::nodes

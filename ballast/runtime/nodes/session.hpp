@@ -1,0 +1,67 @@
+#pragma once
+// The runtime as the command line and the server see it: runs nodes, owns the account of memory,
+// knows which models are in use.
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "ballast/graph/folders.hpp"
+#include "ballast/graph/runtime.hpp"
+#include "ballast/runtime/nodes/loaded_part.hpp"
+#include "ballast/runtime/tensor/host_allocator.hpp"
+#include "ballast/runtime/text/clip_tokenizer.hpp"
+
+namespace ballast::runtime::nodes {
+
+class Session final : public graph::Runtime {
+public:
+    explicit Session(graph::RuntimeOptions options);
+
+    Result<graph::NodeResult> run(const graph::NodeCall& call,
+                                  graph::NodeObserver& observer) override;
+    [[nodiscard]] graph::RuntimeReport report() const override;
+    void reset_report() override;
+    [[nodiscard]] std::string version() const override;
+
+    [[nodiscard]] const graph::RuntimeOptions& options() const { return options_; }
+    [[nodiscard]] const graph::Folders& folders() const { return folders_; }
+    [[nodiscard]] const std::shared_ptr<Workbench>& bench() const { return bench_; }
+
+    /// The object made earlier for `key` if somebody still holds it, else what `make` returns. Lets
+    /// two loaders of one file share its weights. The key must say everything that `make` depends
+    /// on; the file's size and time of change are added to it.
+    template <typename T, typename Make>
+    std::shared_ptr<T> shared(const std::string& key, const std::filesystem::path& file,
+                              Make&& make) {
+        auto& entry = parts_[file_key(key, file)];
+        if (auto living = std::static_pointer_cast<T>(entry.object.lock())) return living;
+        std::shared_ptr<T> made = std::forward<Make>(make)();
+        entry.object = made;
+        entry.part = std::shared_ptr<LoadedPart>(made, &made->part);
+        return made;
+    }
+
+    /// The tokenizer for text networks of that width; unpacking its vocabulary takes a while.
+    const text::ClipTokenizer& tokenizer(std::size_t width);
+
+    /// Five lower-case letters that a preview's file names carry, new for each session.
+    [[nodiscard]] const std::string& preview_suffix() const { return preview_suffix_; }
+
+private:
+    struct Entry {
+        std::weak_ptr<void> object;
+        std::weak_ptr<LoadedPart> part;
+    };
+    static std::string file_key(const std::string& key, const std::filesystem::path& file);
+
+    graph::RuntimeOptions options_;
+    graph::Folders folders_;
+    std::shared_ptr<Workbench> bench_ = std::make_shared<Workbench>();
+    HostAccounting accounting_{bench_->ledger};
+    std::map<std::string, Entry> parts_;
+    std::map<std::size_t, text::ClipTokenizer> tokenizers_;
+    std::string preview_suffix_;
+};
+
+}  // namespace ballast::runtime::nodes
