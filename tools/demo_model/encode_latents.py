@@ -1,6 +1,8 @@
 """Draws the training pictures and stores their latents, since the encoder no longer changes.
 
-encode_latents.py VAE.pt OUT.pt COUNT
+encode_latents.py VAE.pt OUT.pt COUNT [late]
+
+late: other pictures, with more small shapes, which are the hardest.
 """
 
 import sys
@@ -18,11 +20,13 @@ def main():
     torch.set_flush_denormal(True)
     vae = Autoencoder().eval().to(memory_format=torch.channels_last)
     vae.load_state_dict(torch.load(source))
-    rng = np.random.default_rng(3)
+    late = sys.argv[4:] == ["late"]
+    rng = np.random.default_rng(6 if late else 3)
+    sizes = ("small", "small", "medium", "large") if late else None
     scenes, latents = [], []
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
         while len(scenes) < count:
-            some = [shapes.random_scene(rng) for _ in range(16)]
+            some = [shapes.random_scene(rng, sizes=sizes) for _ in range(16)]
             pictures = (
                 torch.from_numpy(np.stack([shapes.draw(s, rng) for s in some]))
                 .permute(0, 3, 1, 2)

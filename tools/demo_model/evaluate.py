@@ -239,7 +239,7 @@ def from_program(args, prompts, seeds):
             pictures = sorted(pathlib.Path(folder).rglob("*.png"))
             if done.returncode or not pictures:
                 raise SystemExit(
-                    f"{' '.join(command)}\nended with {done.returncode} and {len(pictures)} pictures\n"
+                    f"{' '.join(command)}\nended with {done.returncode}, {len(pictures)} pictures\n"
                     f"{done.stdout}{done.stderr}"
                 )
             out.append(files.read_png(pictures[-1]))

@@ -1,8 +1,9 @@
 """The three SD 1.x networks, with the module names of a real checkpoint.
 
 A state dict holds checkpoint keys without their prefix. The arithmetic is that of SD 1.x. One
-number differs: GroupNorm takes min(32, channels / 4) groups. With 32 groups and 32 channels every channel
-would be normalised alone, a flat area would lose its level and the time embedding would cancel out.
+number differs: GroupNorm takes min(32, channels / 4) groups. With 32 groups and 32 channels every
+channel would be normalised alone, a flat area would lose its level and the time embedding would
+cancel out.
 """
 
 import math

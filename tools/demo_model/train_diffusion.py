@@ -41,8 +41,7 @@ def main():
     parser.add_argument("minutes", type=float)
     parser.add_argument("--text", help="head start of the text encoder")
     parser.add_argument(
-        "--resume",
-        help="go on from an earlier result with the settings of the late phase",
+        "--resume", help="go on from an earlier result with the settings of the late phase"
     )
     parser.add_argument("--rate", type=float, default=1e-3)
     parser.add_argument("--batch", type=int, default=16)
