@@ -158,7 +158,6 @@ Fault not_offered(const Input& input, const Json& value, std::span<const std::st
                              ? fmt::format("put {} into one of these folders", python_str(value))
                              : "present: " + joined(options.first(std::min<std::size_t>(
                                                  options.size(), kListedOptions)));
-        fault.message += fault.hint.empty() ? "" : " (" + fault.hint + ")";
     }
     return fault;
 }

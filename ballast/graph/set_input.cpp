@@ -67,6 +67,15 @@ std::vector<std::string> input_names(const WorkflowNode& node, const NodeDeclara
     return names;
 }
 
+bool is_utf8(std::string_view text) {
+    try {
+        static_cast<void>(Json(text).dump());
+        return true;
+    } catch (const Json::type_error&) {
+        return false;
+    }
+}
+
 bool is_link_shaped(const Json& value) {
     return value.is_array() && value.size() == 2 && value[0].is_string() &&
            value[1].is_number_unsigned();
@@ -91,6 +100,7 @@ Result<void> set_input(Workflow& workflow, std::string_view assignment,
                        const NodeCatalogue& catalogue) {
     const auto parts = taken_apart(assignment);
     if (!parts) return fail(parts.error());
+    if (!is_utf8(parts->value)) return fail(unusable(assignment, "the value is not UTF-8"));
     const auto index = workflow.index_of(parts->node);
     if (!index) return fail(no_such_node(assignment, parts->node, workflow));
     const auto& node = workflow.nodes()[*index];

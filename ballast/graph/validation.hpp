@@ -23,6 +23,7 @@ struct Fault {
     std::string input = {};  ///< the input at fault, if one is
     std::string hint = {};   ///< a remedy, if there is one
 
+    /// The four members; the hint follows the message in parentheses.
     [[nodiscard]] Json to_json() const;
 };
 

@@ -85,6 +85,10 @@ TEST_F(SetInputTest, RefusesUnknownInputsAndNamesSimilarOnes) {
     EXPECT_THAT(refused("3.prompt=1").why, HasSubstr("no input prompt"));
 }
 
+TEST_F(SetInputTest, RefusesBytesThatAreNoText) {
+    EXPECT_EQ(refused("6.text=caf\xE9").why, "the value is not UTF-8");
+}
+
 TEST_F(SetInputTest, RefusesOtherForms) {
     for (const char* text : {"", "3", "3.steps", "steps=12", ".steps=12", "3.=12", "=", "."})
         EXPECT_THAT(refused(text).why, HasSubstr("NODE.INPUT=VALUE")) << text;

@@ -273,6 +273,7 @@ TEST_F(ValidationTest, NamesFoldersAndSimilarFilesForAMissingModel) {
     EXPECT_EQ(faults[0].type, "value_not_in_list");
     EXPECT_THAT(faults[0].message, HasSubstr((recorded_.root() / "models/checkpoints").string()));
     EXPECT_EQ(faults[0].hint, "similar names: b.safetensors");
+    EXPECT_THAT(faults[0].to_json()["message"].get<std::string>(), HasSubstr(faults[0].hint));
     const auto strange = faults_of("CheckpointLoaderSimple", {{"ckpt_name", "zzz"}});
     EXPECT_EQ(strange.at(0).hint, "present: a.ckpt, b.safetensors, more/c.safetensors");
 }

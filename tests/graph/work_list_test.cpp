@@ -67,6 +67,23 @@ TEST(WorkList, PrefersOutputsThenTheirNeighbours) {
                 ElementsAre("1", "0", "2", "3", "4"));
 }
 
+// A run of the original server, with its order of execution.
+TEST(WorkList, RunsAWholePictureInTheRecordedOrder) {
+    const testing::RecordedFolders recorded;
+    const auto workflow = testing::valid(testing::workflow_of(R"({
+        "4":{"class_type":"CheckpointLoaderSimple","inputs":{"ckpt_name":"a.ckpt"}},
+        "5":{"class_type":"EmptyLatentImage","inputs":{"width":64,"height":64,"batch_size":1}},
+        "6":{"class_type":"CLIPTextEncode","inputs":{"text":"a cat","clip":["4",1]}},
+        "7":{"class_type":"CLIPTextEncode","inputs":{"text":"","clip":["4",1]}},
+        "3":{"class_type":"KSampler","inputs":{"model":["4",0],"seed":1,"steps":3,"cfg":3.0,
+             "sampler_name":"euler","scheduler":"normal","positive":["6",0],"negative":["7",0],
+             "latent_image":["5",0],"denoise":1.0}},
+        "8":{"class_type":"VAEDecode","inputs":{"samples":["3",0],"vae":["4",2]}},
+        "9":{"class_type":"SaveImage","inputs":{"images":["8",0],"filename_prefix":"real"}}})"),
+                                         standard_catalogue(), recorded.folders());
+    EXPECT_THAT(order(workflow), ElementsAre("4", "5", "7", "6", "3", "8", "9"));
+}
+
 TEST(WorkList, TakesTheLastInputFirstAmongEquals) {
     EXPECT_THAT(order(trace_workflow(R"({
         "1":{"class_type":"Source","inputs":{"n":1}},
