@@ -21,6 +21,7 @@ struct Between {
 /// Values 0, 1, ... (shifted by `shift`, but never beyond the last) resampled to the new length.
 std::vector<float> positions(std::int64_t old_length, std::int64_t new_length, std::int64_t shift) {
     std::vector<float> places;
+    places.reserve(static_cast<std::size_t>(old_length));
     for (std::int64_t i = 0; i < old_length; ++i)
         places.push_back(static_cast<float>(std::min(i + shift, old_length - 1)));
     const auto resized = ops::resize(ops::from_floats(places).view({1, 1, 1, old_length}), 1,
@@ -33,6 +34,7 @@ std::vector<Between> places_of(std::int64_t old_length, std::int64_t new_length)
     const auto firsts = positions(old_length, new_length, 0);
     const auto seconds = positions(old_length, new_length, 1);
     std::vector<Between> places;
+    places.reserve(firsts.size());
     for (std::size_t i = 0; i < firsts.size(); ++i)
         places.push_back({static_cast<std::ptrdiff_t>(firsts[i]),
                           static_cast<std::ptrdiff_t>(seconds[i]),

@@ -31,7 +31,7 @@ struct Taps {
 };
 
 std::int32_t fixed_point(double weight) {
-    return static_cast<std::int32_t>(weight * (1 << kFractionBits) + (weight < 0 ? -0.5 : 0.5));
+    return static_cast<std::int32_t>(std::lround(weight * (1 << kFractionBits)));
 }
 
 /// Taps of every target along one axis.

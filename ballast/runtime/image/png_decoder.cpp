@@ -101,7 +101,7 @@ Header read_header(Reader& reader, std::size_t file_size) {
         refuse(Code::unsupported, fmt::format("{} x {} pixels are more than {}", header.width,
                                               header.height, kMostPixels));
     // deflate makes at most 1032 bytes of one; do not get memory for pixels that cannot be there
-    constexpr std::uint64_t kMostPixelsPerByte = 8 * 1032;
+    constexpr std::uint64_t kMostPixelsPerByte = std::uint64_t{8} * 1032;
     if (pixels / kMostPixelsPerByte > file_size)
         refuse(Code::corrupt_file, fmt::format("a file of {} bytes cannot hold {} x {} pixels",
                                                file_size, header.width, header.height));

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -87,6 +89,29 @@ bool is_final_sigma(std::u32string_view text, std::size_t at) {
     return behind == text.size() || !is_cased(text[behind]);
 }
 
+/// Sorts every run of combining marks by class; equal ones keep their order. utf8proc would
+/// exchange neighbours, which a hostile text makes quadratic.
+void sort_marks(std::vector<utf8proc_int32_t>& points) {
+    struct Mark {
+        utf8proc_propval_t combining_class;
+        std::size_t place;
+        utf8proc_int32_t point;
+        auto operator<=>(const Mark&) const = default;
+    };
+    std::vector<Mark> marks;
+    for (std::size_t i = 0; i <= points.size(); ++i) {
+        const auto kind = i < points.size() ? combining_class(points[i]) : utf8proc_propval_t{0};
+        if (kind != 0) {
+            marks.push_back({kind, i, points[i]});
+            continue;
+        }
+        std::sort(marks.begin(), marks.end());
+        for (std::size_t k = 0; k < marks.size(); ++k)
+            points[i - marks.size() + k] = marks[k].point;
+        marks.clear();
+    }
+}
+
 /// Canonical decomposition of the whole text, in canonical order.
 std::vector<utf8proc_int32_t> decompose(std::u32string_view text) {
     std::vector<utf8proc_int32_t> points;
@@ -102,15 +127,7 @@ std::vector<utf8proc_int32_t> decompose(std::u32string_view text) {
         else
             points.push_back(static_cast<utf8proc_int32_t>(c));
     }
-    // utf8proc would sort marks by exchanging neighbours, which a hostile text makes quadratic
-    for (auto run = points.begin(); run != points.end();) {
-        run = std::find_if(run, points.end(), [](auto c) { return combining_class(c) != 0; });
-        const auto end =
-            std::find_if(run, points.end(), [](auto c) { return combining_class(c) == 0; });
-        std::stable_sort(run, end,
-                         [](auto a, auto b) { return combining_class(a) < combining_class(b); });
-        run = end;
-    }
+    sort_marks(points);
     return points;
 }
 
