@@ -34,7 +34,10 @@ void append_chunk(std::string& file, std::string_view type, std::string_view dat
     append_number(file, static_cast<std::uint32_t>(data.size()));
     file += type;
     file += data;
-    append_number(file, graph::png_checksum(data, graph::png_checksum(type)));
+    const auto sum = [](uLong before, std::string_view bytes) {
+        return crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
+    };
+    append_number(file, static_cast<std::uint32_t>(sum(sum(0, type), data)));
 }
 
 std::string header_of(const Raster& raster) {
@@ -146,7 +149,7 @@ private:
     std::string packed_;
 };
 
-std::string text_chunk(const graph::PngText& text) {
+std::string text_chunk(const PngText& text) {
     if (text.keyword.empty() || text.keyword.size() > 79 ||
         text.keyword.find('\0') != std::string::npos)
         refuse(Code::bad_value, fmt::format("'{}' is no keyword for a text: it takes 1 to 79 "
@@ -158,8 +161,7 @@ std::string text_chunk(const graph::PngText& text) {
 
 }  // namespace
 
-std::string encode_png(const Raster& raster, int compression,
-                       const std::vector<graph::PngText>& texts) {
+std::string encode_png(const Raster& raster, int compression, const std::vector<PngText>& texts) {
     if (raster.width == 0 || raster.height == 0)
         refuse(Code::bad_value, "the picture has no pixels");
     if (raster.width > kLongest / 8 || raster.height > kLongest)

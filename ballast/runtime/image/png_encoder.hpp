@@ -7,16 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "ballast/graph/png_text.hpp"
 #include "ballast/runtime/image/raster.hpp"
 
 namespace ballast::runtime::image {
+
+/// A text that a picture carries, ASCII.
+struct PngText {
+    std::string keyword;
+    std::string text;
+};
 
 /// The bytes of an 8-bit RGB (or RGBA) file: IHDR, one tEXt chunk per entry of `texts` in their
 /// order, IDAT, IEND. `compression` is zlib's level, 0..9. Throws `Failure` (`bad_value`) for
 /// a picture without pixels and for a keyword that is no keyword (1 to 79 characters), and
 /// `unsupported` for sides or texts beyond the format's 2^31 - 1.
-std::string encode_png(const Raster& raster, int compression,
-                       const std::vector<graph::PngText>& texts);
+std::string encode_png(const Raster& raster, int compression, const std::vector<PngText>& texts);
 
 }  // namespace ballast::runtime::image

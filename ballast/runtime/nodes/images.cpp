@@ -4,7 +4,6 @@
 #include <array>
 #include <ctime>
 
-#include "ballast/graph/png_text.hpp"
 #include "ballast/graph/python_json.hpp"
 #include "ballast/runtime/image/output_file.hpp"
 #include "ballast/runtime/image/pixels.hpp"
@@ -89,8 +88,8 @@ graph::NodeResult solid_mask(const Context&, const graph::NodeCall& call) {
                   at::kFloat)));
 }
 
-std::vector<graph::PngText> texts_for(const Context& context, const graph::NodeCall& call) {
-    std::vector<graph::PngText> texts;
+std::vector<image::PngText> texts_for(const Context& context, const graph::NodeCall& call) {
+    std::vector<image::PngText> texts;
     if (!context.session.options().save_metadata) return texts;
     if (call.prompt != nullptr)
         texts.push_back({.keyword = "prompt", .text = graph::python_json(*call.prompt)});

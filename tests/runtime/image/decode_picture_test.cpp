@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <functional>
 
+#include "ballast/graph/png_text.hpp"
 #include "ballast/runtime/image/decoders.hpp"
 #include "ballast/runtime/image/png_encoder.hpp"
 #include "ballast/runtime/image/read_picture.hpp"

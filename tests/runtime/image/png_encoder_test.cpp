@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "ballast/graph/png_text.hpp"
 #include "ballast/graph/python_json.hpp"
 #include "ballast/runtime/image/decoders.hpp"
 #include "ballast/runtime/tensor/failure.hpp"
@@ -35,7 +36,9 @@ TEST(PngEncoder, WritesWhatTheReferenceWrote) {
     const auto expected = nlohmann::json::parse(golden("api/png.json"))["file_of_node_3"];
     const auto reference = decode_png(bytes_of(golden("api/saved_with_metadata.png")));
     const auto texts = graph::png_texts(golden("api/saved_with_metadata.png")).value();
-    const auto file = encode_png(reference.raster, 4, texts);
+    std::vector<PngText> same;
+    for (const auto& [keyword, text] : texts) same.push_back({keyword, text});
+    const auto file = encode_png(reference.raster, 4, same);
     EXPECT_THAT(chunk_types(file), ElementsAre("IHDR", "tEXt", "tEXt", "tEXt", "IDAT", "IEND"));
     EXPECT_EQ(graph::png_texts(file).value(), texts);
     EXPECT_EQ(file.substr(0, 33), golden("api/saved_with_metadata.png").substr(0, 33));
