@@ -2,6 +2,8 @@
 
 #include "ballast/cli/command.hpp"
 #include "ballast/cli/help.hpp"
+#include "ballast/cli/inspect.hpp"
+#include "ballast/cli/run.hpp"
 #include "ballast/cli/version.hpp"
 
 namespace ballast::cli {
@@ -9,6 +11,23 @@ namespace {
 
 // clang-format off
 constexpr std::array kCommands = std::to_array<Command>({
+    {.name = "run",
+     .operand = "WORKFLOW",
+     .summary = "Run a workflow and write its pictures",
+     .description =
+R"(Runs a ComfyUI workflow in API format (in ComfyUI: Workflow > Export (API)), or the workflow
+inside a picture that Ballast or ComfyUI saved. The workflow is checked as a whole first;
+nothing is loaded if a node, a link or a value is wrong. Ctrl-C stops at the next layer.
+
+Model files are looked for in the folders of ComfyUI's models directory: checkpoints,
+diffusion_models (unet), text_encoders (clip), vae, embeddings.)",
+     .examples =
+R"(ballast run workflow.json --models ~/ComfyUI/models --output pictures
+ballast run workflow.json --set '6.text="a red circle"' --set 3.seed=7
+ballast run pictures/ComfyUI_00001_.png
+ballast run workflow.json --dry-run --memory-limit cpu=4gb)",
+     .settings = kRunCommand,
+     .run = run},
     {.name = "inspect",
      .operand = "FILE",
      .summary = "Say what a weight file holds",
@@ -24,7 +43,8 @@ and "verified_bytes" after --verify, "tensor_list" after --tensors.)",
      .examples =
 R"(ballast inspect models/checkpoints/ballast-demo.safetensors
 ballast inspect --json --tensors model.safetensors)",
-     .settings = kInspectCommand},
+     .settings = kInspectCommand,
+     .run = inspect},
     {.name = "help",
      .operand = "TOPIC",
      .summary = "Explain a command, or all settings (ballast help settings)",

@@ -1,0 +1,48 @@
+#include "ballast/cli/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace ballast::cli {
+namespace {
+
+Error cannot_write(const std::filesystem::path& path, int fault) {
+    return {.code = fault == ENOENT ? Code::not_found : Code::io,
+            .what = "cannot write the file",
+            .why = std::generic_category().message(fault),
+            .place = {.file = path.string()},
+            .hint = fault == ENOENT ? "make its folder first" : "",
+            .shortfall = {}};
+}
+
+/// 0, or the errno of what failed.
+int write_all(int file, std::string_view text) {
+    while (!text.empty()) {
+        const auto written = ::write(file, text.data(), text.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return errno;
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return 0;
+}
+
+}  // namespace
+
+Result<void> write_file(const std::filesystem::path& path, std::string_view text) {
+    auto beside = path;
+    beside += fmt::format(".part-{}", ::getpid());
+    const int file = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0) return fail(cannot_write(path, errno));
+    int fault = write_all(file, text);
+    if (::close(file) != 0 && fault == 0) fault = errno;
+    if (fault == 0 && ::rename(beside.c_str(), path.c_str()) != 0) fault = errno;
+    if (fault == 0) return {};
+    ::unlink(beside.c_str());
+    return fail(cannot_write(path, fault));
+}
+
+}  // namespace ballast::cli
