@@ -32,12 +32,11 @@ void append_number(std::string& out, std::uint32_t value) {
 
 void append_chunk(std::string& file, std::string_view type, std::string_view data) {
     append_number(file, static_cast<std::uint32_t>(data.size()));
+    const auto begin = file.size();
     file += type;
     file += data;
-    const auto sum = [](uLong before, std::string_view bytes) {
-        return crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-    };
-    append_number(file, static_cast<std::uint32_t>(sum(sum(0, type), data)));
+    const auto* summed = reinterpret_cast<const Bytef*>(file.data() + begin);
+    append_number(file, static_cast<std::uint32_t>(crc32_z(0, summed, file.size() - begin)));
 }
 
 std::string header_of(const Raster& raster) {
