@@ -21,10 +21,10 @@ namespace ballast::testing {
 
 /// One tensor as it will be stored. The writer checks nothing, so that tests can lie.
 struct StoredTensor {
-    std::string name;
+    std::string name{};
     ElementType type = ElementType::f32;
-    std::vector<std::int64_t> shape;
-    std::string bytes;
+    std::vector<std::int64_t> shape{};
+    std::string bytes{};
 };
 
 using Metadata = std::map<std::string, std::string>;

@@ -2,44 +2,66 @@
 
 #include <fmt/format.h>
 
+#include "ballast/engine/core/utf8.hpp"
+
 namespace ballast {
 
 std::string_view to_string(Code code) {
     switch (code) {
-        case Code::internal: return "internal";
-        case Code::usage: return "usage";
-        case Code::not_available: return "not_available";
-        case Code::not_found: return "not_found";
-        case Code::foreign_file: return "foreign_file";
-        case Code::corrupt_file: return "corrupt_file";
-        case Code::unsupported: return "unsupported";
-        case Code::bad_workflow: return "bad_workflow";
-        case Code::bad_value: return "bad_value";
-        case Code::io: return "io";
-        case Code::does_not_fit: return "does_not_fit";
-        case Code::out_of_memory: return "out_of_memory";
-        case Code::device_lost: return "device_lost";
-        case Code::interrupted: return "interrupted";
+        case Code::internal:
+            return "internal";
+        case Code::usage:
+            return "usage";
+        case Code::not_available:
+            return "not_available";
+        case Code::not_found:
+            return "not_found";
+        case Code::foreign_file:
+            return "foreign_file";
+        case Code::corrupt_file:
+            return "corrupt_file";
+        case Code::unsupported:
+            return "unsupported";
+        case Code::bad_workflow:
+            return "bad_workflow";
+        case Code::bad_value:
+            return "bad_value";
+        case Code::io:
+            return "io";
+        case Code::does_not_fit:
+            return "does_not_fit";
+        case Code::out_of_memory:
+            return "out_of_memory";
+        case Code::device_lost:
+            return "device_lost";
+        case Code::interrupted:
+            return "interrupted";
     }
     return "internal";
 }
 
 int exit_status(Code code) {
     switch (code) {
-        case Code::internal: return 1;
+        case Code::internal:
+            return 1;
         case Code::usage:
-        case Code::not_available: return 2;
+        case Code::not_available:
+            return 2;
         case Code::not_found:
         case Code::foreign_file:
         case Code::corrupt_file:
         case Code::unsupported:
         case Code::bad_workflow:
         case Code::bad_value:
-        case Code::io: return 3;
-        case Code::does_not_fit: return 4;
+        case Code::io:
+            return 3;
+        case Code::does_not_fit:
+            return 4;
         case Code::out_of_memory:
-        case Code::device_lost: return 5;
-        case Code::interrupted: return 130;
+        case Code::device_lost:
+            return 5;
+        case Code::interrupted:
+            return 130;
     }
     return 1;
 }
@@ -67,31 +89,15 @@ std::string to_string(const Error& error) {
 
 namespace {
 
-/// Length of the well-formed UTF-8 sequence at `text[i]`, 0 if there is none.
-std::size_t utf8_length(std::string_view text, std::size_t i) {
-    const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
-    const unsigned char lead = byte(i);
-    std::size_t length = 0;
-    unsigned char low = 0x80;
-    unsigned char high = 0xBF;
-    if (lead >= 0xC2 && lead <= 0xDF) {
-        length = 2;
-    } else if (lead >= 0xE0 && lead <= 0xEF) {
-        length = 3;
-        if (lead == 0xE0) low = 0xA0;   // no overlong forms
-        if (lead == 0xED) high = 0x9F;  // no surrogates
-    } else if (lead >= 0xF0 && lead <= 0xF4) {
-        length = 4;
-        if (lead == 0xF0) low = 0x90;
-        if (lead == 0xF4) high = 0x8F;
-    } else {
-        return 0;
-    }
-    if (i + length > text.size() || byte(i + 1) < low || byte(i + 1) > high) return 0;
-    for (std::size_t k = i + 2; k < i + length; ++k)
-        if (byte(k) < 0x80 || byte(k) > 0xBF) return 0;
-    if (lead == 0xC2 && byte(i + 1) < 0xA0) return 0;  // C1 control characters
-    return length;
+/// Whether the well-formed sequence would steer a terminal instead of showing: C0 and C1 control
+/// characters, line and paragraph separators, and the overrides of writing direction.
+bool is_steering(std::string_view sequence) {
+    const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(sequence[k]); };
+    if (sequence.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7F;
+    if (sequence.size() == 2) return byte(0) == 0xC2 && byte(1) < 0xA0;
+    if (sequence.size() != 3 || byte(0) != 0xE2) return false;
+    return (byte(1) == 0x80 && byte(2) >= 0xA8 && byte(2) <= 0xAE) ||  // U+2028 to U+202E
+           (byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9);    // U+2066 to U+2069
 }
 
 }  // namespace
@@ -100,18 +106,15 @@ std::string escaped(std::string_view text) {
     std::string safe;
     safe.reserve(text.size());
     for (std::size_t i = 0; i < text.size();) {
-        const auto c = static_cast<unsigned char>(text[i]);
-        if (c >= 0x20 && c < 0x7F) {
-            safe += text[i++];
-            continue;
+        const auto length = utf8_length(text, i);
+        const auto sequence = text.substr(i, length == 0 ? 1 : length);
+        if (length != 0 && !is_steering(sequence)) {
+            safe += sequence;
+        } else {
+            for (const char c : sequence)
+                safe += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
         }
-        if (const auto length = c < 0x80 ? 0 : utf8_length(text, i); length != 0) {
-            safe += text.substr(i, length);
-            i += length;
-            continue;
-        }
-        safe += fmt::format("\\x{:02x}", c);
-        ++i;
+        i += sequence.size();
     }
     return safe;
 }

@@ -77,7 +77,8 @@ struct Error {
 /// control characters from foreign files are escaped.
 std::string to_string(const Error& error);
 
-/// `text` with control characters and broken UTF-8 replaced by \xNN, safe for terminal and log.
+/// `text` with broken UTF-8 and all characters that steer a terminal (control characters, line
+/// separators, overrides of writing direction) replaced by \xNN: one line, safe for terminal and log.
 std::string escaped(std::string_view text);
 
 }  // namespace ballast

@@ -12,15 +12,19 @@ namespace ballast::formats {
 /// Larger headers are refused, as by the reference library.
 inline constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
 
-/// Reads the header of `file`, which has at least eight bytes and was not recognised as a file of
-/// another kind. Fails with `corrupt_file` or `io`.
+/// True if a file that begins with `head` (nine bytes or more) can hardly be anything else: the
+/// length is allowed and the header begins as it must. Other formats' signatures may also be read
+/// as lengths, so this is asked before they are compared.
+bool looks_like_safetensors(std::string_view head);
+
+/// Reads the header of `file`, which was not recognised as a file of another kind. Fails with
+/// `corrupt_file` or `io`.
 Result<TensorDirectory> read_safetensors(const File& file, const OpenOptions& options);
 
-/// The header text alone: `data_begin` is where tensor bytes begin in a file of `file_size` bytes.
-/// The part of `read_safetensors` that does not touch a file.
-Result<TensorDirectory> parse_safetensors_header(const std::filesystem::path& path,
-                                                 std::string_view header, std::uint64_t data_begin,
-                                                 std::uint64_t file_size,
-                                                 const OpenOptions& options);
+/// What `read_safetensors` makes of the header text `header` in a file of `file_size` bytes; the
+/// part of it that does not touch a file.
+Result<TensorDirectory> interpret_safetensors(const std::filesystem::path& path,
+                                              std::string_view header, Bytes file_size,
+                                              const OpenOptions& options);
 
 }  // namespace ballast::formats

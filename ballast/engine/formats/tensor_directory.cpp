@@ -1,9 +1,15 @@
 #include "ballast/engine/formats/tensor_directory.hpp"
 
-#include <algorithm>
-#include <numeric>
+#include <utility>
 
 namespace ballast::formats {
+namespace {
+
+auto names_of(const std::vector<TensorEntry>& entries) {
+    return [&entries](std::uint32_t index) -> std::string_view { return entries[index].name; };
+}
+
+}  // namespace
 
 std::int64_t TensorEntry::elements() const {
     std::int64_t count = 1;
@@ -11,37 +17,42 @@ std::int64_t TensorEntry::elements() const {
     return count;
 }
 
-std::string_view to_string(FileFormat format) {
+std::string to_string(FileFormat format) {
     switch (format) {
-        case FileFormat::safetensors: return "safetensors";
-        case FileFormat::gguf: return "gguf";
-        case FileFormat::checkpoint: return "checkpoint";
+        case FileFormat::safetensors:
+            return "safetensors";
+        case FileFormat::gguf:
+            return "gguf";
+        case FileFormat::checkpoint:
+            return "checkpoint";
     }
-    return "safetensors";
+    return "unknown";
 }
 
 TensorDirectory::TensorDirectory(std::filesystem::path path, FileFormat format, Bytes file_size,
                                  std::map<std::string, std::string> metadata,
                                  std::vector<TensorEntry> entries,
                                  std::vector<std::string> warnings)
+    : TensorDirectory(std::move(path), format, file_size, std::move(metadata), std::move(entries),
+                      std::move(warnings), NameIndex{}) {
+    by_name_ = NameIndex(entries_.size(), names_of(entries_));
+}
+
+TensorDirectory::TensorDirectory(std::filesystem::path path, FileFormat format, Bytes file_size,
+                                 std::map<std::string, std::string> metadata,
+                                 std::vector<TensorEntry> entries,
+                                 std::vector<std::string> warnings, NameIndex by_name)
     : path_(std::move(path)),
       format_(format),
       file_size_(file_size),
       metadata_(std::move(metadata)),
       entries_(std::move(entries)),
-      warnings_(std::move(warnings)) {
-    by_name_.resize(entries_.size());
-    std::iota(by_name_.begin(), by_name_.end(), 0U);
-    std::sort(by_name_.begin(), by_name_.end(),
-              [this](auto a, auto b) { return entries_[a].name < entries_[b].name; });
-}
+      warnings_(std::move(warnings)),
+      by_name_(std::move(by_name)) {}
 
 const TensorEntry* TensorDirectory::find(std::string_view name) const {
-    const auto found =
-        std::lower_bound(by_name_.begin(), by_name_.end(), name,
-                         [this](auto index, auto wanted) { return entries_[index].name < wanted; });
-    if (found == by_name_.end() || entries_[*found].name != name) return nullptr;
-    return &entries_[*found];
+    const auto index = by_name_.find(name, names_of(entries_));
+    return index ? &entries_[*index] : nullptr;
 }
 
 Bytes TensorDirectory::tensor_bytes() const {

@@ -10,30 +10,39 @@
 
 #include "ballast/engine/core/bytes.hpp"
 #include "ballast/engine/core/element_type.hpp"
+#include "ballast/engine/formats/name_index.hpp"
 
 namespace ballast::formats {
 
 /// One tensor: its name, format, shape and place in the file.
 struct TensorEntry {
-    std::string name;
+    std::string name{};
     ElementType type = ElementType::f32;
-    std::vector<std::int64_t> shape;  ///< row-major, outermost first; empty for a scalar
-    std::uint64_t offset = 0;         ///< bytes from the start of the file
-    Bytes bytes;
+    std::vector<std::int64_t> shape{};  ///< row-major, outermost first; empty for a scalar
+    std::uint64_t offset = 0;           ///< bytes from the start of the file
+    Bytes bytes{};
 
+    /// Product of the shape; 1 for a scalar.
     [[nodiscard]] std::int64_t elements() const;
 };
 
 enum class FileFormat { safetensors, gguf, checkpoint };
-std::string_view to_string(FileFormat format);
 
-/// The header of one weight file as a value: entries in the order of their offsets.
+/// "safetensors", "gguf", "checkpoint": the name in our JSON.
+std::string to_string(FileFormat format);
+
+/// The header of one weight file as a value: entries in the order of their offsets, each with a
+/// name of its own.
 class TensorDirectory {
 public:
     TensorDirectory() = default;
     TensorDirectory(std::filesystem::path path, FileFormat format, Bytes file_size,
                     std::map<std::string, std::string> metadata, std::vector<TensorEntry> entries,
                     std::vector<std::string> warnings);
+    /// The same with `by_name` made before, over the names of `entries`.
+    TensorDirectory(std::filesystem::path path, FileFormat format, Bytes file_size,
+                    std::map<std::string, std::string> metadata, std::vector<TensorEntry> entries,
+                    std::vector<std::string> warnings, NameIndex by_name);
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
     [[nodiscard]] FileFormat format() const { return format_; }
@@ -43,7 +52,7 @@ public:
     /// Oddities that do not prevent use, one sentence each.
     [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
-    /// The entry of that name, or null.
+    /// The entry of that name, or null. Logarithmic; the entry lives as long as the directory.
     [[nodiscard]] const TensorEntry* find(std::string_view name) const;
     /// Sum of all tensors' bytes.
     [[nodiscard]] Bytes tensor_bytes() const;
@@ -55,7 +64,7 @@ private:
     std::map<std::string, std::string> metadata_;
     std::vector<TensorEntry> entries_;
     std::vector<std::string> warnings_;
-    std::vector<std::uint32_t> by_name_;  // indices into entries_, sorted by name
+    NameIndex by_name_;  // over entries_; indices, so that a copy needs no care
 };
 
 struct OpenOptions {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "ballast/engine/device/ledger.hpp"
-#include "ballast/engine/formats/io/file.hpp"
+#include "ballast/engine/formats/io/reader.hpp"
 #include "ballast/engine/plan/plan.hpp"
 
 namespace ballast::weights {

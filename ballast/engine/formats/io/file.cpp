@@ -1,42 +1,53 @@
 #include "ballast/engine/formats/io/file.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
+
+#include "ballast/engine/formats/io/system_error.hpp"
 
 namespace ballast::formats {
 namespace {
 
-Error system_error(const std::filesystem::path& path, std::string what, int number) {
-    const bool is_missing = number == ENOENT || number == ENOTDIR;
-    return Error{.code = is_missing ? Code::not_found : Code::io,
-                 .what = std::move(what),
-                 .why = is_missing ? "there is no such file" : std::strerror(number),
+constexpr auto kCannotOpen = "cannot open the file";
+constexpr auto kCannotRead = "cannot read the file";
+
+Error ends_early(const std::filesystem::path& path, std::uint64_t offset, std::uint64_t size,
+                 std::uint64_t present) {
+    return Error{.code = Code::corrupt_file,
+                 .what = kCannotRead,
+                 .why = fmt::format("truncated: {} bytes are wanted here, but the file ends at {}",
+                                    size, present),
+                 .place = {.file = path.string(), .offset = offset},
+                 .hint = "the file was cut off or replaced: fetch it again"};
+}
+
+Error not_regular(const std::filesystem::path& path, bool is_folder) {
+    return Error{.code = Code::io,
+                 .what = kCannotOpen,
+                 .why = is_folder ? "it is a folder" : "it is no regular file",
                  .place = {.file = path.string()},
-                 .hint = number == EACCES ? "check the file's permissions" : ""};
+                 .hint = is_folder ? "name a file inside it" : "copy its content into a file"};
 }
 
 }  // namespace
 
 Result<File> File::open(const std::filesystem::path& path) {
+    // the system would stop reading the name there and open another file
+    if (path.native().find('\0') != std::string::npos)
+        return fail(system_error(path, kCannotOpen, ENOENT));
     // without O_NONBLOCK opening a pipe would wait for a writer
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0) return fail(system_error(path, "cannot open the file", errno));
+    if (descriptor < 0) return fail(system_error(path, kCannotOpen, errno));
     File file(path, descriptor, {});
-    struct stat facts {};
-    if (::fstat(descriptor, &facts) != 0)
-        return fail(system_error(path, "cannot open the file", errno));
-    if (!S_ISREG(facts.st_mode)) {
-        return fail(Error{.code = Code::io,
-                          .what = "cannot open the file",
-                          .why = S_ISDIR(facts.st_mode) ? "it is a folder" : "it is not a file",
-                          .place = {.file = path.string()}});
-    }
+    struct stat facts{};
+    if (::fstat(descriptor, &facts) != 0) return fail(system_error(path, kCannotOpen, errno));
+    if (!S_ISREG(facts.st_mode)) return fail(not_regular(path, S_ISDIR(facts.st_mode)));
     file.size_ = Bytes{static_cast<std::uint64_t>(facts.st_size)};
     return file;
 }
@@ -58,44 +69,33 @@ File::~File() {
 }
 
 Result<void> File::read_at(std::uint64_t offset, std::span<std::byte> destination) const {
-    const auto end = offset;
+    const auto begin = offset;
+    const auto wanted = destination.size();
+    if (offset > size_.count() || wanted > size_.count() - offset)
+        return fail(ends_early(path_, begin, wanted, size_.count()));
     while (!destination.empty()) {
         const auto got = ::pread(descriptor_, destination.data(), destination.size(),
                                  static_cast<off_t>(offset));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) {
-            auto error = system_error(path_, "cannot read the file", errno);
+            auto error = system_error(path_, kCannotRead, errno);
             error.place.offset = offset;
             return fail(std::move(error));
         }
-        if (got == 0) {
-            return fail(Error{.code = Code::corrupt_file,
-                              .what = "cannot read the file",
-                              .why = "it ends " + std::to_string(destination.size()) +
-                                     " bytes too early for a read that starts at " +
-                                     std::to_string(end),
-                              .place = {.file = path_.string(), .offset = offset},
-                              .hint = "the file was cut or replaced; fetch it again"});
-        }
+        if (got == 0) return fail(ends_early(path_, begin, wanted, offset));
         destination = destination.subspan(static_cast<std::size_t>(got));
         offset += static_cast<std::uint64_t>(got);
     }
     return {};
 }
 
-Result<std::shared_ptr<const Mapping>> Mapping::map(const File& file) {
-    const auto size = file.size().count();
-    if (size == 0) return std::shared_ptr<const Mapping>(new Mapping({}));
-    void* memory = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.descriptor(), 0);
-    if (memory == MAP_FAILED)
-        return fail(system_error(file.path(), "cannot map the file", errno));
-    return std::shared_ptr<const Mapping>(new Mapping({static_cast<std::byte*>(memory), size}));
-}
-
-Mapping::~Mapping() {
-    if (bytes_.empty()) return;
-    // mmap gave writable-typed memory; the const is ours
-    ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());  // NOLINT
+Result<void> File::check_range(std::uint64_t offset, std::uint64_t size) const {
+    struct stat facts{};
+    if (::fstat(descriptor_, &facts) != 0) return fail(system_error(path_, kCannotRead, errno));
+    const auto present = std::min(size_.count(), static_cast<std::uint64_t>(facts.st_size));
+    if (offset > present || size > present - offset)
+        return fail(ends_early(path_, offset, size, present));
+    return {};
 }
 
 }  // namespace ballast::formats

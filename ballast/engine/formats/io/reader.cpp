@@ -1,6 +1,10 @@
+#include "ballast/engine/formats/io/reader.hpp"
+
 #include <cstring>
+#include <utility>
 
 #include "ballast/engine/formats/io/file.hpp"
+#include "ballast/engine/formats/io/mapping.hpp"
 
 namespace ballast::formats {
 namespace {
@@ -8,6 +12,7 @@ namespace {
 class PositionedReader final : public Reader {
 public:
     explicit PositionedReader(File file) : file_(std::move(file)) {}
+
     [[nodiscard]] Bytes size() const override { return file_.size(); }
     Result<void> read(std::uint64_t offset, std::span<std::byte> destination) const override {
         return file_.read_at(offset, destination);
@@ -19,28 +24,30 @@ private:
 
 class MapReader final : public Reader {
 public:
-    MapReader(std::filesystem::path path, std::shared_ptr<const Mapping> map)
-        : path_(std::move(path)), map_(std::move(map)) {}
-    [[nodiscard]] Bytes size() const override { return Bytes{map_->bytes().size()}; }
+    MapReader(File file, std::shared_ptr<const Mapping> map)
+        : file_(std::move(file)), map_(std::move(map)) {}
+
+    [[nodiscard]] Bytes size() const override { return file_.size(); }
     Result<void> read(std::uint64_t offset, std::span<std::byte> destination) const override {
-        const auto bytes = map_->bytes();
-        if (offset > bytes.size() || destination.size() > bytes.size() - offset) {
-            return fail(Error{.code = Code::corrupt_file,
-                              .what = "cannot read the file",
-                              .why = "it ends before the bytes that were asked for",
-                              .place = {.file = path_.string(), .offset = offset},
-                              .hint = "the file was cut or replaced; fetch it again"});
-        }
-        std::memcpy(destination.data(), bytes.data() + offset, destination.size());
+        // a cut file is an error here, not the signal that touching the map would raise
+        if (auto inside = file_.check_range(offset, destination.size()); !inside) return inside;
+        if (destination.empty()) return {};
+        map_->expect_use(offset, destination.size());
+        const auto source = map_->bytes().subspan(offset, destination.size());
+        std::memcpy(destination.data(), source.data(), source.size());
         return {};
     }
 
 private:
-    std::filesystem::path path_;
+    File file_;
     std::shared_ptr<const Mapping> map_;
 };
 
 }  // namespace
+
+std::string_view to_string(ReaderKind kind) {
+    return kind == ReaderKind::positioned ? "positioned" : "map";
+}
 
 Result<std::shared_ptr<const Reader>> open_reader(const std::filesystem::path& path,
                                                   ReaderKind kind) {
@@ -50,7 +57,8 @@ Result<std::shared_ptr<const Reader>> open_reader(const std::filesystem::path& p
         return std::shared_ptr<const Reader>(std::make_shared<PositionedReader>(*std::move(file)));
     auto map = Mapping::map(*file);
     if (!map) return fail(std::move(map).error());
-    return std::shared_ptr<const Reader>(std::make_shared<MapReader>(path, *std::move(map)));
+    return std::shared_ptr<const Reader>(
+        std::make_shared<MapReader>(*std::move(file), *std::move(map)));
 }
 
 }  // namespace ballast::formats
