@@ -79,10 +79,13 @@ Fault unknown_class(const std::string& node, const std::string& class_type,
                     const NodeCatalogue& catalogue) {
     std::vector<std::string> names;
     for (const auto& declaration : catalogue.all()) names.push_back(declaration.class_type);
+    std::string hint = similar_to(class_type, names);
+    if (hint.empty())
+        hint = "classes of extension packs, and those not ported yet, cannot run here";
     return {.type = "invalid_prompt",
             .message = fmt::format("There is no node class {}", class_type),
             .details = fmt::format("Node ID '#{}'", node),
-            .hint = similar_to(class_type, names)};
+            .hint = std::move(hint)};
 }
 
 Fault no_outputs() {

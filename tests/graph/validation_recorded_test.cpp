@@ -61,9 +61,9 @@ TEST(RecordedValidation, AgreesOnEveryPrompt) {
         EXPECT_EQ(report.refusal.has_value(), prompt.at("status") == 400);
         const Json& expected = prompt.at("reply");
         if (report.refusal) {
-            EXPECT_EQ(report.refusal->type, expected.at("error").at("type"));
+            EXPECT_EQ(Json(report.refusal->type), expected.at("error").at("type"));
             if (report.node_faults.empty()) {
-                EXPECT_EQ(report.refusal->details, expected.at("error").at("details"));
+                EXPECT_EQ(Json(report.refusal->details), expected.at("error").at("details"));
             }
         }
         // The original loses track of cycles; ours are tested on their own.

@@ -303,6 +303,8 @@ TEST_F(ValidationTest, SuggestsAClassForAnUnknownOne) {
     EXPECT_EQ(report.refusal->type, "invalid_prompt");
     EXPECT_THAT(report.refusal->message, HasSubstr("Ksampler"));
     EXPECT_THAT(report.refusal->hint, HasSubstr("KSampler"));
+    EXPECT_THAT(validated(R"({"1":{"class_type":"Zzz"}})").report.refusal->hint,
+                HasSubstr("extension packs"));
 }
 
 TEST_F(ValidationTest, AllowsNodesWithoutInputsToHaveNone) {
