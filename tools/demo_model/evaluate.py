@@ -92,7 +92,8 @@ def find_object(distance, picture):
     mask = largest_piece(distance > full / 2)
     if mask.sum() < 60:
         return None
-    colour = colour_name(np.median(picture[mask & (distance > 0.8 * full)], 0))
+    clear = mask & (distance > 0.8 * full)  # without the blurred rim
+    colour = colour_name(np.median(picture[clear if clear.any() else mask], 0))
     overlap, shape, radius = fit_shape(mask)
     size = min(RADII, key=lambda s: abs(np.log(RADII[s] / radius)))
     ys, xs = np.nonzero(mask)
@@ -280,7 +281,7 @@ def main():
     parser.add_argument("--sampler", default="euler")
     parser.add_argument("--scheduler", default="normal")
     parser.add_argument("--steps", type=int, default=12)
-    parser.add_argument("--cfg", type=float, default=4.0)
+    parser.add_argument("--cfg", type=float, default=3.0)
     parser.add_argument("--seed", type=int, default=1000)
     parser.add_argument(
         "--varied", action="store_true", help="captions as in training instead of short, usual ones"

@@ -25,7 +25,7 @@ def schedule(name, steps):
 
 @torch.no_grad()
 def sample(
-    unet, positive, negative, seeds, sampler="euler", scheduler="normal", steps=12, cfg=4.0, side=16
+    unet, positive, negative, seeds, sampler="euler", scheduler="normal", steps=12, cfg=3.0, side=16
 ):
     """Latents (unscaled, as the VAE takes them), one per seed and row of `positive`.
 
