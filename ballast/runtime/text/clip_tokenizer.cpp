@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "ballast/runtime/tensor/failure.hpp"
@@ -193,12 +194,17 @@ private:
         return rest;
     }
 
-    std::shared_ptr<const EmbeddingRows> lookup(const std::string& name) const {
-        return find_ ? find_(name) : nullptr;
+    /// Asks once per name: a prompt may use an embedding many times.
+    std::shared_ptr<const EmbeddingRows> lookup(const std::string& name) {
+        if (!find_) return nullptr;
+        const auto known = found_.find(name);
+        if (known != found_.end()) return known->second;
+        return found_.emplace(name, find_(name)).first->second;
     }
 
     const ClipTokenizer& tokenizer_;
     const FindEmbedding& find_;
+    std::map<std::string, std::shared_ptr<const EmbeddingRows>> found_;
     Layout layout_;
     std::vector<std::string> warnings_;
     std::int32_t group_ = 0;

@@ -105,6 +105,18 @@ TEST(ClipTokenizer, GivesCommasAroundANameBackToTheText) {
     EXPECT_THAT(ids_of(tokenizer().tokenize("embedding:one, cat", find)), ElementsAre(-1, 2368));
 }
 
+TEST(ClipTokenizer, AsksForEveryEmbeddingOnce) {
+    std::vector<std::string> asked;
+    const auto noted = [&asked](const std::string& name) {
+        asked.push_back(name);
+        return find(name);
+    };
+    const auto prompt = tokenizer().tokenize(
+        "embedding:three embedding:three, embedding:none embedding:none", noted);
+    EXPECT_EQ(ids_of(prompt).size(), 7U);
+    EXPECT_THAT(asked, ElementsAre("three", "three,", "none"));
+}
+
 TEST(ClipTokenizer, LeavesOutAnUnknownEmbeddingWithAWarning) {
     const auto prompt = tokenizer().tokenize("a embedding:other, cat", find);
     EXPECT_THAT(ids_of(prompt), ElementsAre(320, 267, 2368));
