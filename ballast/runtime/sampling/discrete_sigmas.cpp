@@ -28,10 +28,9 @@ public:
 
     [[nodiscard]] float timestep(float sigma) const override {
         const float wanted = std::log(sigma);
-        const auto nearest =
-            std::min_element(logs_.begin(), logs_.end(), [wanted](float a, float b) {
-                return std::abs(wanted - a) < std::abs(wanted - b);
-            });
+        const auto nearest = std::min_element(
+            logs_.begin(), logs_.end(),
+            [wanted](float a, float b) { return std::abs(wanted - a) < std::abs(wanted - b); });
         return static_cast<float>(nearest - logs_.begin()) * stride_ + (stride_ - 1.0F);
     }
 

@@ -8,19 +8,16 @@
 namespace ballast::runtime::sampling {
 namespace {
 
-bool is_one(double scale) {
-    return std::abs(scale - 1.0) <= 1e-9 * std::max(std::abs(scale), 1.0);
-}
+bool is_one(double scale) { return std::abs(scale - 1.0) <= 1e-9 * std::max(std::abs(scale), 1.0); }
 
 }  // namespace
 
 at::Tensor GuidedDenoiser::operator()(const at::Tensor& x, float sigma) {
     const bool skips = is_one(scale_) || !conditioning_.negative;
-    const auto sides = predictor_.predict(
-        conditioning_, x, sigma, skips ? NegativeSide::skip : NegativeSide::evaluate);
+    const auto sides = predictor_.predict(conditioning_, x, sigma,
+                                          skips ? NegativeSide::skip : NegativeSide::evaluate);
     if (skips) return sides.positive;
-    return sides.negative +
-           (sides.positive - sides.negative) * static_cast<float>(scale_);
+    return sides.negative + (sides.positive - sides.negative) * static_cast<float>(scale_);
 }
 
 at::Tensor InpaintingDenoiser::operator()(const at::Tensor& x, float sigma) {

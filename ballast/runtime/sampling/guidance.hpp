@@ -14,9 +14,7 @@ namespace ballast::runtime::sampling {
 class GuidedDenoiser final : public Denoiser {
 public:
     GuidedDenoiser(Predictor predictor, PreparedConditioning conditioning, double scale)
-        : predictor_(std::move(predictor)),
-          conditioning_(std::move(conditioning)),
-          scale_(scale) {}
+        : predictor_(std::move(predictor)), conditioning_(std::move(conditioning)), scale_(scale) {}
 
     at::Tensor operator()(const at::Tensor& x, float sigma) override;
 

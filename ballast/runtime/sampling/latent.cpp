@@ -26,9 +26,7 @@ at::Tensor LatentFormat::to_model(const at::Tensor& latent) const {
     return (latent - shift) * scale;
 }
 
-at::Tensor LatentFormat::from_model(const at::Tensor& model) const {
-    return model / scale + shift;
-}
+at::Tensor LatentFormat::from_model(const at::Tensor& model) const { return model / scale + shift; }
 
 bool is_blank(const at::Tensor& latent) { return !latent.any().item<bool>(); }
 
@@ -52,8 +50,7 @@ at::Tensor latent_mask(const at::Tensor& mask, at::IntArrayRef shape) {
     if (mask.dim() < 2 || mask.numel() == 0)
         throw bad_latent(fmt::format("its mask has the shape [{}]", fmt::join(mask.sizes(), ", ")),
                          "a mask is [batch, height, width], none of them 0");
-    const at::Tensor flat =
-        mask.to(at::kFloat).reshape({-1, 1, mask.size(-2), mask.size(-1)});
+    const at::Tensor flat = mask.to(at::kFloat).reshape({-1, 1, mask.size(-2), mask.size(-1)});
     const at::Tensor resized = ops::resize(flat, shape[2], shape[3], ops::Resize::bilinear);
     return repeated_to(resized, shape[0]);
 }

@@ -80,8 +80,7 @@ at::Tensor ModelSampling::denoised(float sigma, const at::Tensor& output,
 at::Tensor ModelSampling::noised(float sigma, const at::Tensor& noise, const at::Tensor& latent,
                                  StartFrom start) const {
     if (is_flow()) return sigma * noise + (1.0F - sigma) * latent;
-    const float scale =
-        start == StartFrom::pure_noise ? std::sqrt(1.0F + sigma * sigma) : sigma;
+    const float scale = start == StartFrom::pure_noise ? std::sqrt(1.0F + sigma * sigma) : sigma;
     return noise * scale + latent;
 }
 

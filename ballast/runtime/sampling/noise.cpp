@@ -16,9 +16,8 @@ namespace {
 constexpr std::int64_t kMaxBatchIndex = 65535;
 
 void check_batch_index(std::span<const std::int64_t> batch_index, std::int64_t batch) {
-    const Error error{.code = Code::bad_value,
-                      .what = "cannot make the noise",
-                      .place = {.key = "batch_index"}};
+    const Error error{
+        .code = Code::bad_value, .what = "cannot make the noise", .place = {.key = "batch_index"}};
     if (std::ssize(batch_index) != batch) {
         Error wrong_count = error;
         wrong_count.why = fmt::format("{} indices are given for a batch of {} pictures",

@@ -74,8 +74,8 @@ SamplingResult run_sampling(const SamplingRequest& request, const ModelSampling&
     }
 
     auto sigmas = request.sigmas;
-    const auto x = sampling.noised(sigmas.front(), request.noise, start,
-                                   sampling.start_from(sigmas.front()));
+    const auto x =
+        sampling.noised(sigmas.front(), request.noise, start, sampling.start_from(sigmas.front()));
     StepNoise step_noise(latent, request.seed);
     const LastEstimate last(hooks.on_step);
     const auto end = row.run({.denoise = *denoiser,

@@ -24,10 +24,10 @@ struct SamplingRequest {
 
 /// The parts of a run that come from outside.
 struct SamplingHooks {
-    OnStep on_step;      ///< may be empty
-    BeforeCall before;   ///< stops the run by throwing; may be empty
-    AfterCall after;     ///< sees every output of the network; may be empty
-    FitsInMemory fits;   ///< may be empty: every batch fits
+    OnStep on_step;     ///< may be empty
+    BeforeCall before;  ///< stops the run by throwing; may be empty
+    AfterCall after;    ///< sees every output of the network; may be empty
+    FitsInMemory fits;  ///< may be empty: every batch fits
 };
 
 struct SamplingResult {

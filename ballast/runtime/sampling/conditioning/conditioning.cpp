@@ -109,7 +109,9 @@ Conditioning set_mask(const Conditioning& list, const at::Tensor& mask, double s
 }
 
 Conditioning zero_out(const Conditioning& list) {
-    const auto zeros_like = [](const at::Tensor& x) { return ops::zeros(x.sizes(), x.scalar_type()); };
+    const auto zeros_like = [](const at::Tensor& x) {
+        return ops::zeros(x.sizes(), x.scalar_type());
+    };
     return changed(list, [&](ConditioningEntry& entry) {
         entry.embedding = zeros_like(entry.embedding);
         if (entry.pooled.defined()) entry.pooled = zeros_like(entry.pooled);

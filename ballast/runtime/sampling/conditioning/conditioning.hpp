@@ -81,7 +81,6 @@ Conditioning set_mask(const Conditioning& list, const at::Tensor& mask, double s
 /// Zeros in place of embedding and pooled vector.
 Conditioning zero_out(const Conditioning& list);
 
-Conditioning set_timestep_range(const Conditioning& list, double start_percent,
-                                double end_percent);
+Conditioning set_timestep_range(const Conditioning& list, double start_percent, double end_percent);
 
 }  // namespace ballast::runtime::sampling

@@ -137,8 +137,7 @@ at::Tensor joined_context(const Batch& batch) {
     const std::int64_t tokens = common_tokens(batch);
     std::vector<at::Tensor> parts;
     for (const Pending& entry : batch)
-        parts.push_back(
-            entry.context.repeat({1, tokens / entry.context.size(kTokenAxis), 1}));
+        parts.push_back(entry.context.repeat({1, tokens / entry.context.size(kTokenAxis), 1}));
     return ops::cat(parts, 0);
 }
 
@@ -172,9 +171,8 @@ SidePredictions Predictor::predict(const PreparedConditioning& conditioning, con
                                    float sigma, NegativeSide negative) const {
     const std::vector<PreparedEntry> nothing;
     const bool has_negative = conditioning.negative && negative == NegativeSide::evaluate;
-    std::vector<Pending> all =
-        all_pending(conditioning.positive, has_negative ? *conditioning.negative : nothing, x,
-                    sigma);
+    std::vector<Pending> all = all_pending(
+        conditioning.positive, has_negative ? *conditioning.negative : nothing, x, sigma);
     Average positive_average(x.sizes());
     Average negative_average(x.sizes());
     while (!all.empty()) {

@@ -61,16 +61,16 @@ std::optional<Area> area_of(const ConditioningEntry& entry, const at::Tensor& ma
 }
 
 void check_area(const Area& area, Size latent) {
-    if (area.height > 0 && area.width > 0 && area.y >= 0 && area.x >= 0 &&
-        area.y < latent.height && area.x < latent.width)
+    if (area.height > 0 && area.width > 0 && area.y >= 0 && area.x >= 0 && area.y < latent.height &&
+        area.x < latent.width)
         return;
-    throw Failure({.code = Code::bad_value,
-                   .what = "cannot place the conditioning",
-                   .why = fmt::format("its area ({} x {} at {}, {} in latent cells) lies outside "
-                                      "the latent ({} x {})",
-                                      area.width, area.height, area.x, area.y, latent.width,
-                                      latent.height),
-                   .hint = "move the area into the picture"});
+    throw Failure(
+        {.code = Code::bad_value,
+         .what = "cannot place the conditioning",
+         .why = fmt::format("its area ({} x {} at {}, {} in latent cells) lies outside "
+                            "the latent ({} x {})",
+                            area.width, area.height, area.x, area.y, latent.width, latent.height),
+         .hint = "move the area into the picture"});
 }
 
 void check_embedding(const at::Tensor& embedding) {
@@ -101,8 +101,7 @@ PreparedEntry prepare_entry(const ConditioningEntry& entry, const ModelSampling&
     prepared.area = area_of(entry, mask, latent);
     if (prepared.area) check_area(*prepared.area, latent);
     if (entry.start_percent)
-        prepared.first_sigma =
-            static_cast<float>(sampling.sigma_of_percent(*entry.start_percent));
+        prepared.first_sigma = static_cast<float>(sampling.sigma_of_percent(*entry.start_percent));
     if (entry.end_percent)
         prepared.last_sigma = static_cast<float>(sampling.sigma_of_percent(*entry.end_percent));
     return prepared;

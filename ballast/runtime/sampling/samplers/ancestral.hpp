@@ -12,7 +12,9 @@ struct AncestralStep {
     float renoise = 0.0F;
 };
 
-/// The usual families: the noise restores the variance (k-diffusion's ancestral step, eta = 1).
+/// The usual families: the noise restores the variance (k-diffusion's ancestral step, eta = 1). A
+/// step that does not fall has no room for noise. Where `to` is far below `from`, `down` may round
+/// to 0.
 /// Flow models: signal and noise are rescaled together (rectified-flow form).
 AncestralStep ancestral_step(const ModelSampling& sampling, float from, float to);
 

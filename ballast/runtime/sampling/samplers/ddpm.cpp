@@ -1,6 +1,7 @@
-// Ancestral sampling as in Ho et al., "Denoising Diffusion Probabilistic Models", 2020, algorithm 2,
-// and the sampler of Luo et al., "Latent Consistency Models", 2023, algorithm 3.
+// Ancestral sampling as in Ho et al., "Denoising Diffusion Probabilistic Models", 2020, algorithm
+// 2, and the sampler of Luo et al., "Latent Consistency Models", 2023, algorithm 3.
 
+#include <algorithm>
 #include <cmath>
 
 #include "ballast/runtime/sampling/samplers/sampler.hpp"
@@ -19,12 +20,12 @@ at::Tensor ddpm(const SamplerRun& run, at::Tensor x) {
         const float kept_to = 1.0F / (to * to + 1.0F);
         const float kept = kept_from / kept_to;
         const auto noise = (x - denoised) / from;
-        auto mean = std::sqrt(1.0F / kept) *
-                    (x / std::sqrt(1.0F + from * from) -
-                     noise * (1.0F - kept) / std::sqrt(1.0F - kept_from));
+        auto mean = std::sqrt(1.0F / kept) * (x / std::sqrt(1.0F + from * from) -
+                                              noise * (1.0F - kept) / std::sqrt(1.0F - kept_from));
         if (to > 0.0F) {
-            const float spread =
-                std::sqrt((1.0F - kept) * (1.0F - kept_to) / (1.0F - kept_from));
+            // a step that does not fall has no room for noise
+            const float variance = (1.0F - kept) * (1.0F - kept_to) / (1.0F - kept_from);
+            const float spread = std::sqrt(std::max(variance, 0.0F));
             mean = (mean + run.noise.draw() * spread) * std::sqrt(1.0F + to * to);
         }
         x = mean;

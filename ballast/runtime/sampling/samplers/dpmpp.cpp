@@ -65,7 +65,7 @@ at::Tensor dpmpp_2m(const SamplerRun& run, at::Tensor x) {
         run.report(i, x, denoised);
         if (to == 0.0F) {
             x = denoised;
-        } else if (!former.defined()) {
+        } else if (!former.defined() || run.sigmas[at - 1] == from) {
             x = first_order(x, denoised, from, to);
         } else {
             const float h = time_of(to) - time_of(from);

@@ -24,9 +24,11 @@ at::Tensor euler_ancestral(const SamplerRun& run, at::Tensor x) {
         const auto denoised = run.denoise(x, from);
         run.report(i, x, denoised);
         const auto step = ancestral_step(run.sampling, from, to);
-        if (to == 0.0F || step.down == 0.0F) {
+        if (step.down == 0.0F) {
             x = denoised;
-        } else if (run.sampling.is_flow()) {
+            continue;
+        }
+        if (run.sampling.is_flow()) {
             const float ratio = step.down / from;
             x = ratio * x + (1.0F - ratio) * denoised;
         } else {

@@ -9,7 +9,10 @@
 namespace ballast::runtime::sampling {
 namespace {
 
-float geometric_mean(float a, float b) { return std::exp((std::log(a) + std::log(b)) / 2.0F); }
+/// Halfway in ln sigma, counted from the far end as the reference does.
+float geometric_mean(float from, float to) {
+    return std::exp(std::log(to) - (std::log(to) - std::log(from)) * 0.5F);
+}
 
 /// From `from` to `to` > 0 along the slope at the geometric mean.
 at::Tensor midpoint(const SamplerRun& run, const at::Tensor& x, const at::Tensor& slope, float from,

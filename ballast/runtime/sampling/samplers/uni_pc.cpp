@@ -1,170 +1,207 @@
-// UniPC: Zhao et al., "UniPC: A Unified Predictor-Corrector Framework for Fast Sampling of Diffusion
-// Models", 2023, with data prediction, B(h) = h (uni_pc) or e^h - 1 (uni_pc_bh2).
+// UniPC: Zhao et al., "UniPC: A Unified Predictor-Corrector Framework for Fast Sampling of
+// Diffusion Models", 2023, with data prediction, B(h) = h (uni_pc) or e^h - 1 (uni_pc_bh2).
 //
-// Works in the variance-preserving scaling for every family of models: alpha = 1/sqrt(1 + sigma^2).
+// Works in the variance-preserving form of the process for every family of models, flows included.
+// Coefficients are fp32 in the reference's order, and that shows: next to the final sigma of 0.001,
+// 1 - alpha^2 keeps four bits, and with more of them the result would leave the tolerance.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <deque>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "ballast/runtime/sampling/samplers/sampler.hpp"
 #include "ballast/runtime/tensor/arithmetic.hpp"
 
 namespace ballast::runtime::sampling {
+
 namespace {
 
-constexpr int kMaxOrder = 3;
-constexpr float kFinalSigma = 0.001F;
+constexpr std::size_t kMaxOrder = 3;
 
-enum class Basis { h, expm1 };
+/// A final zero has no finite log signal-to-noise ratio; the run ends here instead.
+constexpr float kInsteadOfZero = 0.001F;
 
-double alpha(double sigma) { return 1.0 / std::sqrt(1.0 + sigma * sigma); }
-double lambda(double sigma) { return -std::log(sigma); }
+enum class Variant { bh1, bh2 };  ///< B(h) = h, B(h) = e^h - 1
+enum class Corrector { use, skip };
 
-/// Solves the small dense system a x = b by elimination with pivoting.
-std::vector<double> solve(std::vector<std::vector<double>> a, std::vector<double> b) {
-    const auto n = b.size();
+/// One time in the variance-preserving form of the process, x' = alpha x0 + deviation * eps.
+struct Time {
+    explicit Time(float sigma_)
+        : sigma(sigma_),
+          log_alpha(0.5F * std::log(1.0F / (sigma * sigma + 1.0F))),
+          alpha(std::exp(log_alpha)) {
+        const float variance = 1.0F - std::exp(2.0F * log_alpha);
+        deviation = std::sqrt(variance);
+        lambda = log_alpha - 0.5F * std::log(variance);
+    }
+    float sigma;
+    float log_alpha;
+    float alpha;
+    float deviation;
+    float lambda;  ///< half the log signal-to-noise ratio
+};
+
+struct Past {
+    Time time;
+    at::Tensor estimate;  ///< of the clean latent
+};
+using History = std::deque<Past>;  // latest first
+
+using Matrix = std::array<std::array<float, kMaxOrder>, kMaxOrder>;
+using Vector = std::array<float, kMaxOrder>;
+
+/// Solves the leading n x n part of `a` x = `b` by elimination with row exchanges.
+Vector solve(Matrix a, Vector b, std::size_t n) {
     for (std::size_t column = 0; column < n; ++column) {
-        auto pivot = column;
-        for (auto row = column + 1; row < n; ++row)
+        std::size_t pivot = column;
+        for (std::size_t row = column + 1; row < n; ++row)
             if (std::abs(a[row][column]) > std::abs(a[pivot][column])) pivot = row;
-        std::swap(a[column], a[pivot]);
-        std::swap(b[column], b[pivot]);
-        for (auto row = column + 1; row < n; ++row) {
-            const double factor = a[row][column] / a[column][column];
-            for (auto k = column; k < n; ++k) a[row][k] -= factor * a[column][k];
+        std::swap(a[pivot], a[column]);
+        std::swap(b[pivot], b[column]);
+        for (std::size_t row = column + 1; row < n; ++row) {
+            const float factor = a[row][column] / a[column][column];
+            for (std::size_t k = column; k < n; ++k) a[row][k] -= factor * a[column][k];
             b[row] -= factor * b[column];
         }
     }
     for (std::size_t row = n; row-- > 0;) {
-        for (auto k = row + 1; k < n; ++k) b[row] -= a[row][k] * b[k];
+        for (std::size_t k = row + 1; k < n; ++k) b[row] -= a[row][k] * b[k];
         b[row] /= a[row][row];
     }
     return b;
 }
 
-struct Evaluation {
-    double sigma;
-    at::Tensor denoised;
+/// The linear systems of one step (UniPC, theorem 3.1): `ratios[k]` are the times of the former
+/// estimates, in units of the step and counted from its start; the last is the step's end, 1.
+struct Coefficients {
+    Matrix powers{};
+    Vector moments{};
+    float phi_1 = 0.0F;  ///< e^-h - 1
+    float b_h = 0.0F;
+
+    Coefficients(float h, std::span<const float> ratios, Variant variant) {
+        const float negative_h = -h;
+        phi_1 = std::expm1(negative_h);
+        b_h = variant == Variant::bh1 ? negative_h : phi_1;
+        float phi_k = phi_1 / negative_h - 1.0F;
+        float factorial = 1.0F;
+        for (std::size_t i = 0; i < ratios.size(); ++i) {
+            for (std::size_t k = 0; k < ratios.size(); ++k)
+                powers[i][k] = std::pow(ratios[k], static_cast<float>(i));
+            moments[i] = phi_k * factorial / b_h;
+            factorial *= static_cast<float>(i + 2);
+            phi_k = phi_k / negative_h - 1.0F / factorial;
+        }
+    }
+
+    [[nodiscard]] Vector predictor(std::size_t order) const {
+        if (order == 2) return {0.5F};  // the published simplification
+        return solve(powers, moments, order - 1);
+    }
+    [[nodiscard]] Vector corrector(std::size_t order) const {
+        if (order == 1) return {0.5F};
+        return solve(powers, moments, order);
+    }
 };
 
-class Solver {
-public:
-    Solver(const SamplerRun& run, Basis basis) : run_(&run), basis_(basis) {}
+at::Tensor weighted(const std::vector<at::Tensor>& differences, const Vector& weights) {
+    at::Tensor sum = differences[0] * weights[0];
+    for (std::size_t k = 1; k < differences.size(); ++k) sum = sum + differences[k] * weights[k];
+    return sum;
+}
 
-    /// x and result in the variance-preserving scaling.
-    at::Tensor sample(at::Tensor x) {
-        const int steps = run_->steps();
-        const int order = std::min(kMaxOrder, steps - 1);
-        for (int i = 0; i < steps; ++i) {
-            if (i == 0) {
-                remember(evaluate(x, sigma(0)));
-            } else {
-                x = advance(x, sigma(i), std::min({i, order, steps + 1 - i}), true);
-                if (i == steps - 1 && i >= order) x = advance(x, sigma(steps), 1, false);
-            }
-            run_->report(i, x, history_.front().denoised);
-        }
-        return x;
-    }
+/// The estimate of the clean latent for `x` in the variance-preserving form.
+at::Tensor estimate(const SamplerRun& run, const at::Tensor& x, const Time& time) {
+    const at::Tensor exploding = x * std::sqrt(time.sigma * time.sigma + 1.0F);
+    const at::Tensor eps = (exploding - run.denoise(exploding, time.sigma)) / time.sigma;
+    return (x - time.deviation * eps) / time.alpha;
+}
 
-private:
-    [[nodiscard]] double sigma(int i) const { return run_->sigmas[static_cast<std::size_t>(i)]; }
-
-    Evaluation evaluate(const at::Tensor& x, double at_sigma) {
-        const auto scaled = x / static_cast<float>(alpha(at_sigma));
-        return {at_sigma, run_->denoise(scaled, static_cast<float>(at_sigma))};
-    }
-
-    void remember(Evaluation evaluation) {
-        history_.push_front(std::move(evaluation));
-        if (history_.size() > kMaxOrder) history_.pop_back();
-    }
-
-    /// One predictor step to sigma `to`, then a corrector step if asked, which costs the evaluation
-    /// that the next step starts from.
-    at::Tensor advance(const at::Tensor& x, double to, int order, bool correct) {
-        const auto& last = history_.front();
-        const double h = lambda(to) - lambda(last.sigma);
-        const auto std_of = [](double s) { return s * alpha(s); };
-
-        std::vector<double> ratios;
-        std::vector<at::Tensor> differences;
-        for (int i = 1; i < order; ++i) {
-            const auto& former = history_[static_cast<std::size_t>(i)];
-            const double ratio = (lambda(former.sigma) - lambda(last.sigma)) / h;
-            ratios.push_back(ratio);
-            differences.push_back((former.denoised - last.denoised) / static_cast<float>(ratio));
-        }
-        ratios.push_back(1.0);
-
-        const double phi1 = std::expm1(-h);
-        const double basis = basis_ == Basis::h ? -h : phi1;
-        std::vector<std::vector<double>> matrix;
-        std::vector<double> right;
-        double phi = phi1 / -h - 1.0;
-        double factorial = 1.0;
-        for (int i = 1; i <= order; ++i) {
-            auto& row = matrix.emplace_back();
-            for (const double ratio : ratios) row.push_back(std::pow(ratio, i - 1));
-            right.push_back(phi * factorial / basis);
-            factorial *= i + 1;
-            phi = phi / -h - 1.0 / factorial;
-        }
-
-        const auto base = static_cast<float>(std_of(to) / std_of(last.sigma)) * x -
-                          static_cast<float>(alpha(to) * phi1) * last.denoised;
-        const auto scale = static_cast<float>(alpha(to) * basis);
-        auto next = base;
-        if (!differences.empty()) {
-            std::vector<double> weights{0.5};
-            if (order > 2) {
-                auto inner = matrix;
-                inner.pop_back();
-                for (auto& row : inner) row.pop_back();
-                weights = solve(inner, {right.begin(), right.end() - 1});
-            }
-            next = base - scale * weighted(weights, differences);
-        }
-        if (!correct) return next;
-
-        auto evaluation = evaluate(next, to);
-        const auto weights = order == 1 ? std::vector<double>{0.5} : solve(matrix, right);
-        auto correction =
-            (evaluation.denoised - last.denoised) * static_cast<float>(weights.back());
-        if (!differences.empty()) correction = correction + weighted(weights, differences);
-        next = base - scale * correction;
-        remember(std::move(evaluation));
-        return next;
-    }
-
-    static at::Tensor weighted(const std::vector<double>& weights,
-                               const std::vector<at::Tensor>& terms) {
-        at::Tensor sum = terms[0] * static_cast<float>(weights[0]);
-        for (std::size_t i = 1; i < terms.size(); ++i)
-            sum = sum + terms[i] * static_cast<float>(weights[i]);
-        return sum;
-    }
-
-    const SamplerRun* run_;
-    Basis basis_;
-    std::deque<Evaluation> history_;  // newest first
+struct Updated {
+    at::Tensor x;
+    at::Tensor estimate;  ///< at the new time; undefined without corrector
 };
 
-at::Tensor solve_with(const SamplerRun& run, const at::Tensor& x, Basis basis) {
-    if (run.sigmas.back() == 0.0F) run.sigmas.back() = kFinalSigma;
-    const auto start = static_cast<float>(alpha(run.sigmas.front()));
-    const auto end = static_cast<float>(alpha(run.sigmas.back()));
-    return Solver(run, basis).sample(x * start) / end;
+/// One step from `history.front()` to `to` by the latest `order` estimates.
+Updated update(const SamplerRun& run, const at::Tensor& x, const History& history, const Time& to,
+               std::size_t order, Variant variant, Corrector use) {
+    const Past& latest = history.front();
+    const float h = to.lambda - latest.time.lambda;
+    std::vector<float> ratios;
+    std::vector<at::Tensor> differences;
+    for (std::size_t k = 1; k < order; ++k) {
+        const float ratio = (history[k].time.lambda - latest.time.lambda) / h;
+        ratios.push_back(ratio);
+        differences.push_back((history[k].estimate - latest.estimate) / ratio);
+    }
+    ratios.push_back(1.0F);
+    const Coefficients coefficients(h, ratios, variant);
+    const float scale = to.alpha * coefficients.b_h;
+    const at::Tensor first_order =
+        to.deviation / latest.time.deviation * x - to.alpha * coefficients.phi_1 * latest.estimate;
+
+    at::Tensor predicted = first_order;
+    if (!differences.empty())
+        predicted = first_order - scale * weighted(differences, coefficients.predictor(order));
+    if (use == Corrector::skip) return {.x = predicted, .estimate = {}};
+
+    at::Tensor at_end = estimate(run, predicted, to);
+    const Vector weights = coefficients.corrector(order);
+    at::Tensor correction = weights[order - 1] * (at_end - latest.estimate);
+    if (!differences.empty()) correction = weighted(differences, weights) + correction;
+    return {.x = first_order - scale * correction, .estimate = std::move(at_end)};
+}
+
+/// Equal neighbours (more steps than the model has sigmas) are steps of no length.
+std::vector<Time> distinct_times(const Sigmas& sigmas) {
+    std::vector<Time> times;
+    for (const float sigma : sigmas)
+        if (times.empty() || times.back().sigma != sigma) times.emplace_back(sigma);
+    return times;
+}
+
+/// Grows while estimates come in, and falls toward the end, where steps in lambda are long.
+std::size_t order_at(std::size_t step, std::size_t steps) {
+    const std::size_t highest = std::min(kMaxOrder, steps - 1);
+    return step < highest ? step : std::min(highest, steps + 1 - step);
+}
+
+void remember(History& history, Past latest) {
+    history.push_front(std::move(latest));
+    if (history.size() > kMaxOrder) history.pop_back();
+}
+
+at::Tensor unified(const SamplerRun& run, const at::Tensor& noisy, Variant variant) {
+    if (run.steps() == 0) return noisy;
+    if (run.sigmas.back() == 0.0F) run.sigmas.back() = kInsteadOfZero;
+    const std::vector<Time> times = distinct_times(run.sigmas);
+    const std::size_t steps = times.size() - 1;
+    at::Tensor x = noisy / std::sqrt(1.0F + times[0].sigma * times[0].sigma);
+    if (steps == 0) return x / times.back().alpha;
+    History history;
+    remember(history, {times[0], estimate(run, x, times[0])});
+    run.report(0, x, history.front().estimate);
+    // a single step has order 0: it evaluates, but goes nowhere, as in the reference
+    for (std::size_t i = 1; i < steps; ++i) {
+        const std::size_t order = order_at(i, steps);
+        Updated step = update(run, x, history, times[i], order, variant, Corrector::use);
+        x = std::move(step.x);
+        remember(history, {times[i], std::move(step.estimate)});
+        // the last step is not followed by an evaluation
+        if (i + 1 == steps)
+            x = update(run, x, history, times[steps], 1, variant, Corrector::skip).x;
+        run.report(static_cast<int>(i), x, history.front().estimate);
+    }
+    return x / times.back().alpha;
 }
 
 }  // namespace
 
-at::Tensor uni_pc(const SamplerRun& run, at::Tensor x) { return solve_with(run, x, Basis::h); }
-
-at::Tensor uni_pc_bh2(const SamplerRun& run, at::Tensor x) {
-    return solve_with(run, x, Basis::expm1);
-}
+at::Tensor uni_pc(const SamplerRun& run, at::Tensor x) { return unified(run, x, Variant::bh1); }
+at::Tensor uni_pc_bh2(const SamplerRun& run, at::Tensor x) { return unified(run, x, Variant::bh2); }
 
 }  // namespace ballast::runtime::sampling

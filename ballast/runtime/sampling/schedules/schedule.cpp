@@ -16,9 +16,9 @@ namespace ballast::runtime::sampling {
 namespace {
 
 constexpr int kMaxSteps = 1'000'000;
-constexpr std::array<std::string_view, 9> kNames{
-    "simple", "sgm_uniform",      "karras",    "exponential", "ddim_uniform",
-    "beta",   "normal", "linear_quadratic", "kl_optimal"};
+constexpr std::array<std::string_view, 9> kNames{"simple",      "sgm_uniform",      "karras",
+                                                 "exponential", "ddim_uniform",     "beta",
+                                                 "normal",      "linear_quadratic", "kl_optimal"};
 
 /// Smaller sigmas count as zero where a schedule asks whether it ends in one by itself.
 constexpr double kPracticallyZero = 1e-5;

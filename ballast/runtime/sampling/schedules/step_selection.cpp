@@ -33,9 +33,8 @@ std::ptrdiff_t position(const Sigmas& sigmas, int step) {
 
 Sigmas ksampler_schedule(const ModelSampling& sampling, std::string_view sampler,
                          Scheduler scheduler, int steps, std::optional<double> denoise) {
-    const bool skips_penultimate =
-        std::find(kSkipPenultimate.begin(), kSkipPenultimate.end(), sampler) !=
-        kSkipPenultimate.end();
+    const bool skips_penultimate = std::find(kSkipPenultimate.begin(), kSkipPenultimate.end(),
+                                             sampler) != kSkipPenultimate.end();
     const auto whole = [&](int count) {
         if (!skips_penultimate) return make_schedule(scheduler, sampling, count);
         Sigmas sigmas = make_schedule(scheduler, sampling, count + 1);
