@@ -142,7 +142,7 @@ int inspect(const Invocation& invocation, Console& console) {
     const auto blocks = blocks_of(*directory);
     const auto loose = blocks.find(plan::kLooseBlock);
 
-    Json document{{"format", std::string(to_string(directory->format()))},
+    Json document{{"format", fmt::format("{}", to_string(directory->format()))},
                   {"size", directory->file_size().count()},
                   {"tensors", directory->entries().size()},
                   {"bytes", directory->tensor_bytes().count()},
