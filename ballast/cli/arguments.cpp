@@ -39,9 +39,10 @@ Error unknown_command(const std::string& name) {
     if (const auto near = nearest_name(name, names))
         hint = fmt::format("did you mean `ballast {}`?", *near);
     else if (std::filesystem::is_regular_file(name, ignored))
-        hint = fmt::format("`ballast run {0}` runs a workflow, `ballast inspect {0}` looks at "
-                           "weights",
-                           name);
+        hint = fmt::format(
+            "`ballast run {0}` runs a workflow, `ballast inspect {0}` looks at "
+            "weights",
+            name);
     if (name.starts_with('-'))
         return usage("unknown option", name, "options follow the command", std::move(hint));
     return usage("unknown command", name, "there is no such command", std::move(hint));
@@ -51,12 +52,12 @@ Error unknown_option(const std::string& text, const Command& command) {
     const auto name = text.substr(0, text.find('='));
     std::vector<std::string> options{"--help"};
     for (const auto& setting : kSettings)
-        if ((setting.commands & command.settings) != 0 &&
-            setting.availability == Availability::now)
+        if ((setting.commands & command.settings) != 0 && setting.availability == Availability::now)
             options.push_back(fmt::format("--{}", setting.name));
     const std::vector<std::string_view> candidates(options.begin(), options.end());
     const auto near = nearest_name(name, candidates);
-    return usage("unknown option", name, fmt::format("`ballast {}` has no such option", command.name),
+    return usage("unknown option", name,
+                 fmt::format("`ballast {}` has no such option", command.name),
                  near ? fmt::format("did you mean {}?", *near)
                       : fmt::format("`ballast {} --help` lists its options", command.name));
 }

@@ -17,9 +17,8 @@ Json to_json(const Error& error) {
     if (error.place.column) where["column"] = *error.place.column;
     Json shortfall = Json::object();
     for (const auto& [device, lack] : error.shortfall)
-        shortfall[to_string(device)] = {{"needed", lack.needed},
-                                        {"available", lack.available},
-                                        {"missing", lack.missing()}};
+        shortfall[to_string(device)] = {
+            {"needed", lack.needed}, {"available", lack.available}, {"missing", lack.missing()}};
     return {{"code", to_string(error.code)},
             {"message", to_string(error)},
             {"where", std::move(where)},

@@ -32,7 +32,9 @@ struct Loader {
 
 const std::vector<Loader>& loaders() {
     static const std::vector<Loader> rows{
-        {"CheckpointLoaderSimple", "ckpt_name", "checkpoints",
+        {"CheckpointLoaderSimple",
+         "ckpt_name",
+         "checkpoints",
          {Component::network, Component::text_encoder, Component::autoencoder}},
         {"UNETLoader", "unet_name", "diffusion_models", {Component::network}},
         {"CLIPLoader", "clip_name", "text_encoders", {Component::text_encoder}},
@@ -107,7 +109,8 @@ Result<std::vector<PlannedModel>> plan_models(const graph::ValidWorkflow& workfl
                 if (!known.insert(path->string() + full_name).second) continue;
                 auto table = table_of(*directory, component);
                 if (!table) return fail(std::move(table).error());
-                models.push_back({.name = std::move(full_name), .table = *std::move(table), .plan = {}});
+                models.push_back(
+                    {.name = std::move(full_name), .table = *std::move(table), .plan = {}});
             }
         }
     }
@@ -117,9 +120,8 @@ Result<std::vector<PlannedModel>> plan_models(const graph::ValidWorkflow& workfl
 Json shortfall_json(const std::map<DeviceId, Shortfall>& shortfall) {
     Json list = Json::object();
     for (const auto& [device, lack] : shortfall)
-        list[to_string(device)] = {{"needed", lack.needed},
-                                   {"available", lack.available},
-                                   {"missing", lack.missing()}};
+        list[to_string(device)] = {
+            {"needed", lack.needed}, {"available", lack.available}, {"missing", lack.missing()}};
     return list;
 }
 
@@ -133,7 +135,8 @@ Json model_json(const PlannedModel& model) {
                           {"pinned", true}});
     }
     Json homes = Json::object();
-    for (const auto& [device, bytes] : model.plan.per_device) homes[to_string(device)] = bytes.count();
+    for (const auto& [device, bytes] : model.plan.per_device)
+        homes[to_string(device)] = bytes.count();
     return {{"name", model.name},
             {"compute", to_string(model.plan.compute)},
             {"mode", "auto"},
@@ -186,8 +189,8 @@ int dry_run(const graph::ValidWorkflow& workflow, const graph::Folders& folders,
     text += fmt::format("weights: {} on cpu{}\n", to_string(sum),
                         room ? fmt::format(", limit {}", to_string(*room)) : std::string());
     if (!fits)
-        text += fmt::format("does not fit: needed {}, available {}, missing {}\n",
-                            sum.count(), room->count(), shortfall.at(kCpu).missing());
+        text += fmt::format("does not fit: needed {}, available {}, missing {}\n", sum.count(),
+                            room->count(), shortfall.at(kCpu).missing());
     console.say(text);
     console.print(document);
     return fits ? 0 : exit_status(Code::does_not_fit);

@@ -68,10 +68,9 @@ std::string options_of(const Command& command) {
 }
 
 std::string command_page(const Command& command) {
-    auto page = fmt::format("usage: ballast {}{}{}\n\n{}.\n", command.name,
-                            command.settings != 0 ? " [options]" : "",
-                            command.operand.empty() ? "" : fmt::format(" {}", command.operand),
-                            command.summary);
+    auto page = fmt::format(
+        "usage: ballast {}{}{}\n\n{}.\n", command.name, command.settings != 0 ? " [options]" : "",
+        command.operand.empty() ? "" : fmt::format(" {}", command.operand), command.summary);
     if (!command.description.empty()) page += fmt::format("\n{}\n", command.description);
     page += options_of(command);
     if (!command.examples.empty()) page += "\nExamples:\n" + indented(command.examples);

@@ -27,9 +27,8 @@ plan::BlockTable blocks_of(const formats::TensorDirectory& directory) {
                            .shape = entry.shape,
                            .offset = entry.offset,
                            .bytes = entry.bytes});
-    std::sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) {
-        return plan::natural_less(a.name, b.name);
-    });
+    std::sort(tensors.begin(), tensors.end(),
+              [](const auto& a, const auto& b) { return plan::natural_less(a.name, b.name); });
     return plan::group_into_blocks(tensors);
 }
 
@@ -93,14 +92,15 @@ Result<std::uint64_t> read_through(const std::filesystem::path& path) {
 }
 
 std::string text_of(const Json& document) {
-    std::string text = fmt::format(
-        "{}: {}, {} in {} tensors\n", document["format"].get<std::string>(),
-        document["model"]["text"].get<std::string>(),
-        to_string(Bytes{document["bytes"].get<std::uint64_t>()}),
-        document["tensors"].get<std::size_t>());
+    std::string text =
+        fmt::format("{}: {}, {} in {} tensors\n", document["format"].get<std::string>(),
+                    document["model"]["text"].get<std::string>(),
+                    to_string(Bytes{document["bytes"].get<std::uint64_t>()}),
+                    document["tensors"].get<std::size_t>());
     std::string types;
     for (const auto& [name, count] : document["dtypes"].items())
-        types += fmt::format("{}{} x {}", types.empty() ? "" : ", ", count.get<std::size_t>(), name);
+        types +=
+            fmt::format("{}{} x {}", types.empty() ? "" : ", ", count.get<std::size_t>(), name);
     text += fmt::format("stored as: {}\n", types.empty() ? "nothing" : types);
     text += fmt::format("blocks: {}, loose parameters: {}\n", document["blocks"].get<std::size_t>(),
                         to_string(Bytes{document["loose_bytes"].get<std::uint64_t>()}));
@@ -118,11 +118,10 @@ std::string text_of(const Json& document) {
                             document["verified_bytes"].get<std::uint64_t>());
     if (document.contains("tensor_list"))
         for (const auto& tensor : document["tensor_list"])
-            text += fmt::format("{}  {}  {}  {} bytes at {}\n",
-                                escaped(tensor["name"].get<std::string>()),
-                                tensor["dtype"].get<std::string>(), tensor["shape"].dump(),
-                                tensor["bytes"].get<std::uint64_t>(),
-                                tensor["offset"].get<std::uint64_t>());
+            text += fmt::format(
+                "{}  {}  {}  {} bytes at {}\n", escaped(tensor["name"].get<std::string>()),
+                tensor["dtype"].get<std::string>(), tensor["shape"].dump(),
+                tensor["bytes"].get<std::uint64_t>(), tensor["offset"].get<std::uint64_t>());
     return text;
 }
 

@@ -34,7 +34,9 @@ std::string name_of(const graph::ValidNode& node) {
 /// At most `columns` bytes of `text`, no character torn apart.
 std::string cut(std::string text, std::size_t columns) {
     if (text.size() <= columns) return text;
-    const auto is_continuation = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
+    const auto is_continuation = [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+    };
     while (columns > 0 && is_continuation(text[columns])) --columns;
     text.resize(columns);
     return text;
@@ -71,8 +73,7 @@ std::string bar_text(const NodeProgress& progress, std::size_t columns) {
 }
 
 std::string line_text(const NodeProgress& progress) {
-    auto text =
-        fmt::format("{}: step {} of {}", progress.node, progress.value, progress.max);
+    auto text = fmt::format("{}: step {} of {}", progress.node, progress.value, progress.max);
     if (const auto rate = rate_text(progress); !rate.empty()) text += ", " + rate;
     return text + ", memory " + memory_text(progress);
 }
@@ -120,8 +121,12 @@ void Progress::node_progress(const graph::ValidNode& node, std::int64_t value, s
     const auto pause = style_ == ProgressStyle::bar ? kBetweenDrawings : kBetweenLines;
     if (!is_last && last_output_ && now - *last_output_ < pause) return;
 
-    NodeProgress progress{.node = name_of(node), .value = value, .max = max,
-                          .seconds_per_step = {}, .memory_now = {}, .memory_peak = {}};
+    NodeProgress progress{.node = name_of(node),
+                          .value = value,
+                          .max = max,
+                          .seconds_per_step = {},
+                          .memory_now = {},
+                          .memory_peak = {}};
     // the first step also pays for what is made once, so it says nothing about the others
     if (value > first_value_)
         progress.seconds_per_step = std::chrono::duration<double>(now - *first_step_).count() /

@@ -42,8 +42,7 @@ public:
     ~Progress() override;
 
     void node_started(const graph::ValidNode& node) override;
-    void node_progress(const graph::ValidNode& node, std::int64_t value,
-                       std::int64_t max) override;
+    void node_progress(const graph::ValidNode& node, std::int64_t value, std::int64_t max) override;
     void node_finished(const graph::ValidNode& node) override;
     void warning(const graph::ValidNode& node, const std::string& text) override;
     [[nodiscard]] bool stop_requested() const override;
@@ -62,8 +61,8 @@ private:
     const Clock* clock_;
     std::function<device::LedgerSnapshot()> memory_;
     std::vector<std::string> warnings_;
-    bool is_drawn_ = false;                   // the cursor stands behind a drawn line
-    std::optional<Nanoseconds> first_step_;   // when the first step of this node was done
+    bool is_drawn_ = false;                  // the cursor stands behind a drawn line
+    std::optional<Nanoseconds> first_step_;  // when the first step of this node was done
     std::int64_t first_value_ = 0;
     std::optional<Nanoseconds> last_output_;  // when something was shown last
 };

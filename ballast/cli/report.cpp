@@ -34,13 +34,12 @@ Json devices_of(const graph::RuntimeReport& report) {
         for (std::size_t i = 0; i < device::kTags; ++i)
             by_tag[std::string(to_string(static_cast<device::Tag>(i)))] =
                 use.by_tag[i].peak.count();
-        list[to_string(device)] = {
-            {"planned", bytes_on(report.planned, device)},
-            {"realised", bytes_on(report.realised, device)},
-            {"peak", use.peak.count()},
-            {"limit", use.limit ? Json(use.limit->count()) : Json(nullptr)},
-            {"now", use.now.count()},
-            {"by_tag", std::move(by_tag)}};
+        list[to_string(device)] = {{"planned", bytes_on(report.planned, device)},
+                                   {"realised", bytes_on(report.realised, device)},
+                                   {"peak", use.peak.count()},
+                                   {"limit", use.limit ? Json(use.limit->count()) : Json(nullptr)},
+                                   {"now", use.now.count()},
+                                   {"by_tag", std::move(by_tag)}};
     }
     return list;
 }
@@ -60,8 +59,8 @@ Json to_json(const graph::ModelReport& model) {
 
 /// Nothing is streamed so far: weights stay where they are read to.
 Json streaming() {
-    return {{"transfers", 0},    {"bytes", 0},     {"compute_s", 0.0},   {"transfer_s", 0.0},
-            {"wall_s", 0.0},     {"bound_s", 0.0}, {"overlap", nullptr}};
+    return {{"transfers", 0}, {"bytes", 0},     {"compute_s", 0.0},  {"transfer_s", 0.0},
+            {"wall_s", 0.0},  {"bound_s", 0.0}, {"overlap", nullptr}};
 }
 
 }  // namespace

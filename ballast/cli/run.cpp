@@ -156,8 +156,10 @@ int conclude(const Settings& settings, const Record& record, Console& console) {
     int status = 0;
     if (record.error) {
         status = exit_status(record.error->code);
-        if (console.form() == Form::text) console.fail(*record.error);
-        else Console::complain(*record.error);
+        if (console.form() == Form::text)
+            console.fail(*record.error);
+        else
+            Console::complain(*record.error);
     } else if (!settings.flag("quiet")) {
         console.say(to_text(record));
     }
@@ -185,8 +187,7 @@ int run(const Invocation& invocation, Console& console) {
                                   .input = options.input_folder,
                                   .output = options.output_folder,
                                   .temp = options.temp_folder});
-    const auto validation =
-        graph::validate(*workflow, graph::standard_catalogue(), folders);
+    const auto validation = graph::validate(*workflow, graph::standard_catalogue(), folders);
     if (validation.report.refusal) return console.fail(graph::to_error(validation.report));
     if (settings->flag("dry-run"))
         return dry_run(validation.workflow, folders, options.memory_limits, console);

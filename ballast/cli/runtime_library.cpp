@@ -43,14 +43,15 @@ Result<std::filesystem::path> find_runtime_library(const std::filesystem::path& 
     }
     const auto program = std::filesystem::read_symlink("/proc/self/exe", fault);
     const auto folder = program.parent_path();
-    for (const auto& candidate : {folder / kLibraryName, folder.parent_path() / "lib" / kLibraryName})
+    for (const auto& candidate :
+         {folder / kLibraryName, folder.parent_path() / "lib" / kLibraryName})
         if (std::filesystem::exists(candidate, fault)) return candidate;
-    return fail(cannot_open(
-        kLibraryName, Code::not_found,
-        fmt::format("it is neither in {} nor in {}", folder.string(),
-                    (folder.parent_path() / "lib").string()),
-        "this program may have been built without the runtime (BALLAST_RUNTIME=OFF); "
-        "scripts/setup.sh builds both"));
+    return fail(
+        cannot_open(kLibraryName, Code::not_found,
+                    fmt::format("it is neither in {} nor in {}", folder.string(),
+                                (folder.parent_path() / "lib").string()),
+                    "this program may have been built without the runtime (BALLAST_RUNTIME=OFF); "
+                    "scripts/setup.sh builds both"));
 }
 
 Result<std::unique_ptr<graph::Runtime>> open_runtime(const std::filesystem::path& library,

@@ -39,11 +39,12 @@ Result<graph::Workflow> read_workflow_file(const std::filesystem::path& path) {
     }
     for (const auto& chunk : *chunks)
         if (chunk.keyword == "prompt") return graph::workflow_from_text(chunk.text, path.string());
-    return fail(Error{.code = Code::not_found,
-                      .what = "cannot read the workflow",
-                      .why = "the picture carries none (it has no text 'prompt')",
-                      .place = {.file = path.string()},
-                      .hint = "use a picture as it was saved; editors and web sites drop such texts"});
+    return fail(
+        Error{.code = Code::not_found,
+              .what = "cannot read the workflow",
+              .why = "the picture carries none (it has no text 'prompt')",
+              .place = {.file = path.string()},
+              .hint = "use a picture as it was saved; editors and web sites drop such texts"});
 }
 
 }  // namespace ballast::cli

@@ -16,16 +16,12 @@ void ResultCache::begin_run(const std::vector<std::optional<Digest>>& keys) {
             entry = entry->second.last_run < run ? drop(entry) : std::next(entry);
     };
     switch (policy_.kind) {
-        case CachePolicy::Kind::classic:
-            drop_unused_since(run_);
-            break;
+        case CachePolicy::Kind::classic: drop_unused_since(run_); break;
         case CachePolicy::Kind::lru:
             while (entries_.size() > policy_.entries && oldest_run_ < run_)
                 drop_unused_since(++oldest_run_);
             break;
-        case CachePolicy::Kind::none:
-            clear();
-            break;
+        case CachePolicy::Kind::none: clear(); break;
     }
 }
 

@@ -48,14 +48,9 @@ void WorkflowWalk::step() {
         case State::unseen:
             enter(link.target.node, {declarations_[frame.node], link.input, link.target.output});
             break;
-        case State::open:
-            report_cycle(link.target.node);
-            break;
-        case State::invalid:
-            frame.sources_are_valid = false;
-            break;
-        case State::valid:
-            break;
+        case State::open: report_cycle(link.target.node); break;
+        case State::invalid: frame.sources_are_valid = false; break;
+        case State::valid: break;
     }
 }
 

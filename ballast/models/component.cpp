@@ -19,10 +19,8 @@ bool is_floating(ElementType type) {
         case ElementType::f16:
         case ElementType::bf16:
         case ElementType::f32:
-        case ElementType::f64:
-            return true;
-        default:
-            return false;
+        case ElementType::f64: return true;
+        default: return false;
     }
 }
 

@@ -83,24 +83,15 @@ bool looks_like_sd2(const TensorEntry& entry) {
 
 std::string_view to_string(Family family) {
     switch (family) {
-        case Family::sd15:
-            return "sd15";
-        case Family::sdxl:
-            return "sdxl";
-        case Family::flux:
-            return "flux";
-        case Family::wan:
-            return "wan";
-        case Family::clip:
-            return "clip";
-        case Family::t5:
-            return "t5";
-        case Family::vae:
-            return "vae";
-        case Family::lora:
-            return "lora";
-        case Family::unknown:
-            break;
+        case Family::sd15: return "sd15";
+        case Family::sdxl: return "sdxl";
+        case Family::flux: return "flux";
+        case Family::wan: return "wan";
+        case Family::clip: return "clip";
+        case Family::t5: return "t5";
+        case Family::vae: return "vae";
+        case Family::lora: return "lora";
+        case Family::unknown: break;
     }
     return "unknown";
 }
@@ -124,10 +115,8 @@ Result<void> require_sd1(const formats::TensorDirectory& directory) {
     switch (found.family) {
         case Family::sd15:
         case Family::clip:
-        case Family::vae:
-            return {};
-        default:
-            break;
+        case Family::vae: return {};
+        default: break;
     }
     Error error;
     error.code = Code::unsupported;

@@ -58,8 +58,8 @@ double plain_read(const formats::File& file) {
 }
 
 double touch(std::uint64_t size) {
-    auto* memory = static_cast<std::byte*>(::mmap(nullptr, size, PROT_READ | PROT_WRITE,
-                                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    auto* memory = static_cast<std::byte*>(
+        ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     if (memory == MAP_FAILED) return 0;
     const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     const auto half = size / kThreads;
@@ -123,12 +123,12 @@ int main(int argc, char** argv) {
         drop_from_cache(*file);
         std::optional<Error> failure;
         loads.push_back(seconds([&] {
-            const auto store = weights::WeightStore::load(
-                {.reader = *reader,
-                 .table = table,
-                 .plan = plan::resident_plan(table, kCpu, std::nullopt),
-                 .ledger = &ledger,
-                 .reading_threads = kThreads});
+            const auto store =
+                weights::WeightStore::load({.reader = *reader,
+                                            .table = table,
+                                            .plan = plan::resident_plan(table, kCpu, std::nullopt),
+                                            .ledger = &ledger,
+                                            .reading_threads = kThreads});
             if (!store) failure = store.error();
         }));
         if (failure) return complain(*failure);

@@ -61,8 +61,8 @@ using Rules = std::map<std::string, std::set<std::string>>;
 
 const Rules& rules() {
     static const Rules table = [] {
-        const std::set<std::string> engine{"engine/core",   "engine/formats", "engine/device",
-                                           "engine/plan",   "engine/weights"};
+        const std::set<std::string> engine{"engine/core", "engine/formats", "engine/device",
+                                           "engine/plan", "engine/weights"};
         const auto with = [](std::set<std::string> base, std::set<std::string> more) {
             base.merge(more);
             return base;

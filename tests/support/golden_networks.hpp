@@ -46,12 +46,12 @@ inline void expect_close(const at::Tensor& actual, const at::Tensor& expected, d
 /// Weights of one part, resident, in a compute type.
 struct ResidentPart {
     ResidentPart(const std::string& file, plan::BlockTable table, at::ScalarType type = at::kFloat)
-        : store(runtime::value_or_throw(weights::WeightStore::load(
-              {.reader = runtime::value_or_throw(
-                   formats::open_reader(file, formats::ReaderKind::positioned)),
-               .table = table,
-               .plan = plan::resident_plan(table, kCpu, std::nullopt),
-               .ledger = &ledger}))),
+        : store(runtime::value_or_throw(
+              weights::WeightStore::load({.reader = runtime::value_or_throw(formats::open_reader(
+                                              file, formats::ReaderKind::positioned)),
+                                          .table = table,
+                                          .plan = plan::resident_plan(table, kCpu, std::nullopt),
+                                          .ledger = &ledger}))),
           source(store, type, widening) {}
 
     device::Ledger ledger;

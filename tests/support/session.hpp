@@ -28,7 +28,8 @@ public:
 
 class NodeHost {
 public:
-    explicit NodeHost(std::map<DeviceId, Bytes> limits = {}) : session_(options(std::move(limits))) {}
+    explicit NodeHost(std::map<DeviceId, Bytes> limits = {})
+        : session_(options(std::move(limits))) {}
 
     /// Makes `file` a model of a folder type.
     void add_model(const std::string& type, const std::filesystem::path& file,

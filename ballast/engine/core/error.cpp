@@ -8,60 +8,40 @@ namespace ballast {
 
 std::string_view to_string(Code code) {
     switch (code) {
-        case Code::internal:
-            return "internal";
-        case Code::usage:
-            return "usage";
-        case Code::not_available:
-            return "not_available";
-        case Code::not_found:
-            return "not_found";
-        case Code::foreign_file:
-            return "foreign_file";
-        case Code::corrupt_file:
-            return "corrupt_file";
-        case Code::unsupported:
-            return "unsupported";
-        case Code::bad_workflow:
-            return "bad_workflow";
-        case Code::bad_value:
-            return "bad_value";
-        case Code::io:
-            return "io";
-        case Code::does_not_fit:
-            return "does_not_fit";
-        case Code::out_of_memory:
-            return "out_of_memory";
-        case Code::device_lost:
-            return "device_lost";
-        case Code::interrupted:
-            return "interrupted";
+        case Code::internal: return "internal";
+        case Code::usage: return "usage";
+        case Code::not_available: return "not_available";
+        case Code::not_found: return "not_found";
+        case Code::foreign_file: return "foreign_file";
+        case Code::corrupt_file: return "corrupt_file";
+        case Code::unsupported: return "unsupported";
+        case Code::bad_workflow: return "bad_workflow";
+        case Code::bad_value: return "bad_value";
+        case Code::io: return "io";
+        case Code::does_not_fit: return "does_not_fit";
+        case Code::out_of_memory: return "out_of_memory";
+        case Code::device_lost: return "device_lost";
+        case Code::interrupted: return "interrupted";
     }
     return "internal";
 }
 
 int exit_status(Code code) {
     switch (code) {
-        case Code::internal:
-            return 1;
+        case Code::internal: return 1;
         case Code::usage:
-        case Code::not_available:
-            return 2;
+        case Code::not_available: return 2;
         case Code::not_found:
         case Code::foreign_file:
         case Code::corrupt_file:
         case Code::unsupported:
         case Code::bad_workflow:
         case Code::bad_value:
-        case Code::io:
-            return 3;
-        case Code::does_not_fit:
-            return 4;
+        case Code::io: return 3;
+        case Code::does_not_fit: return 4;
         case Code::out_of_memory:
-        case Code::device_lost:
-            return 5;
-        case Code::interrupted:
-            return 130;
+        case Code::device_lost: return 5;
+        case Code::interrupted: return 130;
     }
     return 1;
 }

@@ -78,7 +78,8 @@ struct Error {
 std::string to_string(const Error& error);
 
 /// `text` with broken UTF-8 and all characters that steer a terminal (control characters, line
-/// separators, overrides of writing direction) replaced by \xNN: one line, safe for terminal and log.
+/// separators, overrides of writing direction) replaced by \xNN: one line, safe for terminal and
+/// log.
 std::string escaped(std::string_view text);
 
 }  // namespace ballast

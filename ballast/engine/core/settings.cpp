@@ -46,7 +46,8 @@ Result<void> check_device_sizes(const std::vector<std::string>& texts, const Pla
     for (const auto& text : texts) {
         const auto device = parse_device_size(text)->first;
         if (!seen.insert(device).second)
-            return fail(usage(place, "bad value", fmt::format("{} is given twice", to_string(device))));
+            return fail(
+                usage(place, "bad value", fmt::format("{} is given twice", to_string(device))));
         if (device != kCpu)
             return fail(Error{.code = Code::not_available,
                               .what = "not available yet",

@@ -34,8 +34,9 @@ void add_row(std::string& page, const Setting& setting) {
     const auto environment = environment_name(setting);
     auto values = values_of(setting);
     if (setting.arity == Arity::list) values += ", repeatable";
-    fmt::format_to(std::back_inserter(page), "| `{}` | {} | {} | {} | {} | {} |\n", option_text(setting),
-                   commands_of(setting), values, setting.fallback.empty() ? "" : fmt::format("`{}`", setting.fallback),
+    fmt::format_to(std::back_inserter(page), "| `{}` | {} | {} | {} | {} | {} |\n",
+                   option_text(setting), commands_of(setting), values,
+                   setting.fallback.empty() ? "" : fmt::format("`{}`", setting.fallback),
                    environment.empty() ? "" : fmt::format("`{}`", environment), setting.help);
 }
 
@@ -44,10 +45,11 @@ void add_group(std::string& page, SettingGroup group) {
     for (const auto& setting : kSettings) {
         if (setting.group != group || setting.availability != Availability::now) continue;
         if (is_first)
-            fmt::format_to(std::back_inserter(page),
-                           "\n## {}\n\n| option | command | values | default | environment | meaning |\n"
-                           "|---|---|---|---|---|---|\n",
-                           group_title(group));
+            fmt::format_to(
+                std::back_inserter(page),
+                "\n## {}\n\n| option | command | values | default | environment | meaning |\n"
+                "|---|---|---|---|---|---|\n",
+                group_title(group));
         is_first = false;
         add_row(page, setting);
     }

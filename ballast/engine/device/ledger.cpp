@@ -103,14 +103,12 @@ Error Ledger::refusal(DeviceId device, Bytes bytes, Tag tag) const {
     return Error{
         .code = Code::does_not_fit,
         .what = fmt::format("{} on {} do not fit", to_string(tag), ballast::to_string(device)),
-        .why = fmt::format("needed {}, available {} of the limit {}, missing {}{}",
-                           ballast::to_string(bytes),
-                           ballast::to_string(Bytes{shortfall.available}),
-                           ballast::to_string(limit),
-                           ballast::to_string(Bytes{shortfall.missing()}), held),
+        .why = fmt::format(
+            "needed {}, available {} of the limit {}, missing {}{}", ballast::to_string(bytes),
+            ballast::to_string(Bytes{shortfall.available}), ballast::to_string(limit),
+            ballast::to_string(Bytes{shortfall.missing()}), held),
         .hint = fmt::format("raise the limit with --memory-limit {}={} or more, or use less",
-                            ballast::to_string(device),
-                            limit.count() + shortfall.missing()),
+                            ballast::to_string(device), limit.count() + shortfall.missing()),
         .shortfall = {{device, shortfall}}};
 }
 

@@ -73,28 +73,14 @@ bool HeaderScanner::escape(std::string& out) {
     switch (c) {
         case '"':
         case '\\':
-        case '/':
-            out += c;
-            return true;
-        case 'b':
-            out += '\b';
-            return true;
-        case 'f':
-            out += '\f';
-            return true;
-        case 'n':
-            out += '\n';
-            return true;
-        case 'r':
-            out += '\r';
-            return true;
-        case 't':
-            out += '\t';
-            return true;
-        case 'u':
-            break;
-        default:
-            return fail_at(begin, "an escape in a string is unknown");
+        case '/': out += c; return true;
+        case 'b': out += '\b'; return true;
+        case 'f': out += '\f'; return true;
+        case 'n': out += '\n'; return true;
+        case 'r': out += '\r'; return true;
+        case 't': out += '\t'; return true;
+        case 'u': break;
+        default: return fail_at(begin, "an escape in a string is unknown");
     }
     char32_t point = 0;
     if (!four_hex(point)) return false;

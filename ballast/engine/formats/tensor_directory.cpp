@@ -19,12 +19,9 @@ std::int64_t TensorEntry::elements() const {
 
 std::string to_string(FileFormat format) {
     switch (format) {
-        case FileFormat::safetensors:
-            return "safetensors";
-        case FileFormat::gguf:
-            return "gguf";
-        case FileFormat::checkpoint:
-            return "checkpoint";
+        case FileFormat::safetensors: return "safetensors";
+        case FileFormat::gguf: return "gguf";
+        case FileFormat::checkpoint: return "checkpoint";
     }
     return "unknown";
 }

@@ -70,8 +70,7 @@ BlockTable group_into_blocks(const std::vector<BlockTensor>& tensors) {
         Block* block = &loose;
         if (!prefix.empty() && !inner.contains(prefix)) {
             const auto [place, is_new] = index.try_emplace(std::string(prefix), blocks.size());
-            if (is_new)
-                blocks.push_back({.name = std::string(prefix)});
+            if (is_new) blocks.push_back({.name = std::string(prefix)});
             block = &blocks[place->second];
         }
         block->bytes += tensor.bytes;

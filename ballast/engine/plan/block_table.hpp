@@ -32,7 +32,8 @@ struct BlockId {
 
 /// Smallest unit that is placed and moved: one leaf layer with its own parameters. Never split.
 struct Block {
-    std::string name{};  ///< module path, e.g. "input_blocks.1.0.in_layers.2"; "<loose>" for the rest
+    std::string
+        name{};  ///< module path, e.g. "input_blocks.1.0.in_layers.2"; "<loose>" for the rest
     Bytes bytes{};
     std::vector<BlockTensor> tensors{};
 

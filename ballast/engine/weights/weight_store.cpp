@@ -89,9 +89,9 @@ Result<void> WeightStore::read_all(const formats::Reader& reader, unsigned threa
         for (std::size_t t = 0; t < tensors.size(); ++t) {
             const auto size = tensors[t].bytes.count();
             for (std::uint64_t done = 0; done < size; done += kChunk)
-                pieces.push_back({tensors[t].offset + done,
-                                  {region_->at(placed_[b][t] + done),
-                                   std::min(kChunk, size - done)}});
+                pieces.push_back(
+                    {tensors[t].offset + done,
+                     {region_->at(placed_[b][t] + done), std::min(kChunk, size - done)}});
         }
     }
     // in file order the disk's read-ahead helps, whatever the model order is

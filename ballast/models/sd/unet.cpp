@@ -81,8 +81,7 @@ public:
             case UNetStage::Kind::downsampling:
                 conv(part(0) + ".op", stage.in_channels, stage.out_channels);
                 return;
-            case UNetStage::Kind::residual:
-                break;
+            case UNetStage::Kind::residual: break;
         }
         int next = 0;
         residual(part(next++), stage.in_channels + stage.skip_channels, stage.out_channels);

@@ -58,22 +58,14 @@ at::Tensor upright(const at::Tensor& stored, Orientation orientation) {
     constexpr std::int64_t kColumns = 2;
     const auto turned = [&] { return stored.transpose(kRows, kColumns); };
     switch (orientation) {
-        case Orientation::top_left:
-            return stored;
-        case Orientation::top_right:
-            return ops::flip(stored, {kColumns});
-        case Orientation::bottom_right:
-            return ops::flip(stored, {kRows, kColumns});
-        case Orientation::bottom_left:
-            return ops::flip(stored, {kRows});
-        case Orientation::left_top:
-            return turned().contiguous();
-        case Orientation::right_top:
-            return ops::flip(turned(), {kColumns}).contiguous();
-        case Orientation::right_bottom:
-            return ops::flip(turned(), {kRows, kColumns}).contiguous();
-        case Orientation::left_bottom:
-            return ops::flip(turned(), {kRows}).contiguous();
+        case Orientation::top_left: return stored;
+        case Orientation::top_right: return ops::flip(stored, {kColumns});
+        case Orientation::bottom_right: return ops::flip(stored, {kRows, kColumns});
+        case Orientation::bottom_left: return ops::flip(stored, {kRows});
+        case Orientation::left_top: return turned().contiguous();
+        case Orientation::right_top: return ops::flip(turned(), {kColumns}).contiguous();
+        case Orientation::right_bottom: return ops::flip(turned(), {kRows, kColumns}).contiguous();
+        case Orientation::left_bottom: return ops::flip(turned(), {kRows}).contiguous();
     }
     return stored;
 }

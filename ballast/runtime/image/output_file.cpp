@@ -16,18 +16,13 @@ std::string remedy(int fault) {
     switch (fault) {
         case ENOSPC:
         case EFBIG:
-        case EDQUOT:
-            return "free some space there, or choose another output folder";
+        case EDQUOT: return "free some space there, or choose another output folder";
         case EACCES:
         case EPERM:
-        case EROFS:
-            return "choose an output folder that you may write to";
-        case ENOENT:
-            return "make its folder first";
-        case ENAMETOOLONG:
-            return "choose a shorter filename prefix";
-        default:
-            return {};
+        case EROFS: return "choose an output folder that you may write to";
+        case ENOENT: return "make its folder first";
+        case ENAMETOOLONG: return "choose a shorter filename prefix";
+        default: return {};
     }
 }
 

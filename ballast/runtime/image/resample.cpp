@@ -110,18 +110,12 @@ at::Tensor resample(const at::Tensor& samples, Size size, Method method, Crop cr
     };
     const auto result = [&] {
         switch (method) {
-            case Method::nearest_exact:
-                return resized(ops::Resize::nearest_exact);
-            case Method::bilinear:
-                return resized(ops::Resize::bilinear);
-            case Method::area:
-                return resized(ops::Resize::area);
-            case Method::bicubic:
-                return resized(ops::Resize::bicubic);
-            case Method::lanczos:
-                return lanczos(source, size);
-            case Method::bislerp:
-                return bislerp(source, size);
+            case Method::nearest_exact: return resized(ops::Resize::nearest_exact);
+            case Method::bilinear: return resized(ops::Resize::bilinear);
+            case Method::area: return resized(ops::Resize::area);
+            case Method::bicubic: return resized(ops::Resize::bicubic);
+            case Method::lanczos: return lanczos(source, size);
+            case Method::bislerp: return bislerp(source, size);
         }
         return source;
     }();

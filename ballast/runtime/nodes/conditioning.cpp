@@ -16,8 +16,7 @@ graph::NodeResult result(sampling::Conditioning list) {
 }
 
 graph::NodeResult encode(const Context& context, const graph::NodeCall& call) {
-    const auto encoded =
-        encode_text(context, input<ClipValue>(call, "clip"), call.text("text"));
+    const auto encoded = encode_text(context, input<ClipValue>(call, "clip"), call.text("text"));
     sampling::ConditioningEntry entry;
     entry.embedding = encoded.tokens;
     entry.pooled = encoded.pooled;

@@ -59,11 +59,11 @@ graph::NodeResult basic_guider(const Context&, const graph::NodeCall& call) {
 }
 
 graph::NodeResult cfg_guider(const Context&, const graph::NodeCall& call) {
-    return outputs(std::make_shared<GuiderValue>(
-        Guider{.model = input<ModelValue>(call, "model"),
-               .positive = input<ConditioningValue>(call, "positive"),
-               .negative = input<ConditioningValue>(call, "negative"),
-               .cfg = call.number("cfg")}));
+    return outputs(
+        std::make_shared<GuiderValue>(Guider{.model = input<ModelValue>(call, "model"),
+                                             .positive = input<ConditioningValue>(call, "positive"),
+                                             .negative = input<ConditioningValue>(call, "negative"),
+                                             .cfg = call.number("cfg")}));
 }
 
 graph::NodeResult select_sampler(const Context&, const graph::NodeCall& call) {
@@ -77,9 +77,9 @@ graph::NodeResult basic_scheduler(const Context&, const graph::NodeCall& call) {
 }
 
 graph::NodeResult karras_scheduler(const Context&, const graph::NodeCall& call) {
-    return sigmas_result(sampling::karras_schedule(
-        static_cast<int>(call.integer("steps")), call.number("sigma_min"),
-        call.number("sigma_max"), call.number("rho")));
+    return sigmas_result(sampling::karras_schedule(static_cast<int>(call.integer("steps")),
+                                                   call.number("sigma_min"),
+                                                   call.number("sigma_max"), call.number("rho")));
 }
 
 graph::NodeResult exponential_scheduler(const Context&, const graph::NodeCall& call) {

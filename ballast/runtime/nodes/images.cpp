@@ -83,9 +83,8 @@ graph::NodeResult batch(const Context&, const graph::NodeCall& call) {
 }
 
 graph::NodeResult solid_mask(const Context&, const graph::NodeCall& call) {
-    return outputs(std::make_shared<MaskValue>(
-        ops::full({1, call.integer("height"), call.integer("width")}, call.number("value"),
-                  at::kFloat)));
+    return outputs(std::make_shared<MaskValue>(ops::full(
+        {1, call.integer("height"), call.integer("width")}, call.number("value"), at::kFloat)));
 }
 
 std::vector<image::PngText> texts_for(const Context& context, const graph::NodeCall& call) {
@@ -151,10 +150,10 @@ graph::NodeResult preview(const Context& context, const graph::NodeCall& call) {
 }
 
 constexpr std::array kNodes{
-    ImplementationRow{"LoadImage", &load_image},   ImplementationRow{"ImageScale", &scale},
-    ImplementationRow{"ImageInvert", &invert},     ImplementationRow{"EmptyImage", &empty_image},
-    ImplementationRow{"ImageBatch", &batch},       ImplementationRow{"SolidMask", &solid_mask},
-    ImplementationRow{"SaveImage", &save},         ImplementationRow{"PreviewImage", &preview},
+    ImplementationRow{"LoadImage", &load_image}, ImplementationRow{"ImageScale", &scale},
+    ImplementationRow{"ImageInvert", &invert},   ImplementationRow{"EmptyImage", &empty_image},
+    ImplementationRow{"ImageBatch", &batch},     ImplementationRow{"SolidMask", &solid_mask},
+    ImplementationRow{"SaveImage", &save},       ImplementationRow{"PreviewImage", &preview},
 };
 
 }  // namespace

@@ -13,17 +13,16 @@ namespace {
 
 graph::NodeResult empty_latent(const Context&, const graph::NodeCall& call) {
     sampling::Latent latent;
-    latent.samples = ops::zeros({call.integer("batch_size"), 4, call.integer("height") / 8,
-                                 call.integer("width") / 8},
-                                at::kFloat);
+    latent.samples = ops::zeros(
+        {call.integer("batch_size"), 4, call.integer("height") / 8, call.integer("width") / 8},
+        at::kFloat);
     return outputs(std::make_shared<LatentValue>(std::move(latent)));
 }
 
 graph::NodeResult upscaled(const graph::NodeCall& call, image::Size size, image::Crop crop) {
     auto latent = input<LatentValue>(call, "samples");
-    latent.samples =
-        image::resample(latent.samples, size,
-                        image::parse_method(call.text("upscale_method")).value(), crop);
+    latent.samples = image::resample(
+        latent.samples, size, image::parse_method(call.text("upscale_method")).value(), crop);
     return outputs(std::make_shared<LatentValue>(std::move(latent)));
 }
 

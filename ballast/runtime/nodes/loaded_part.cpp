@@ -9,8 +9,8 @@ void LoadedPart::load() {
     const Stopwatch stopwatch(bench_->clock, bench_->load_seconds);
     // positioned reads into our own memory: a map of the file would count twice in a limited
     // container, and its first touch is several times slower
-    const auto reader = value_or_throw(
-        formats::open_reader(description_.file, formats::ReaderKind::positioned));
+    const auto reader =
+        value_or_throw(formats::open_reader(description_.file, formats::ReaderKind::positioned));
     auto store = weights::WeightStore::load(
         {.reader = reader,
          .table = description_.table,
@@ -37,13 +37,10 @@ graph::ModelReport LoadedPart::report() const {
             .allocation = "resident",
             .homes = {{kCpu, description_.table.bytes()}},
             .patched_blocks = 0,
-            .plan_digest =
-                store_ ? plan::digest(store_->table(), store_->plan()) : std::string{}};
+            .plan_digest = store_ ? plan::digest(store_->table(), store_->plan()) : std::string{}};
 }
 
-Bytes LoadedPart::planned() const {
-    return store_ ? store_->plan().per_device.at(kCpu) : Bytes{};
-}
+Bytes LoadedPart::planned() const { return store_ ? store_->plan().per_device.at(kCpu) : Bytes{}; }
 
 Bytes LoadedPart::realised() const { return store_ ? store_->realised().at(kCpu) : Bytes{}; }
 

@@ -32,9 +32,8 @@ public:
         const auto type = compute_type(asked, "network", *context_);
         return shared<UNetModel>("unet", type, [&] {
             auto network = networks::sd::UNet::build(description.config, description.table);
-            return std::make_shared<UNetModel>(
-                description.config, std::move(network),
-                part("unet", std::move(description.table), type));
+            return std::make_shared<UNetModel>(description.config, std::move(network),
+                                               part("unet", std::move(description.table), type));
         });
     }
 
@@ -43,9 +42,8 @@ public:
         const auto type = compute_type(asked, "text encoder", *context_);
         return shared<TextModel>("text", type, [&] {
             auto network = text::ClipTextModel::build(description.config, description.table);
-            return std::make_shared<TextModel>(
-                description.config, std::move(network),
-                part("text", std::move(description.table), type));
+            return std::make_shared<TextModel>(description.config, std::move(network),
+                                               part("text", std::move(description.table), type));
         });
     }
 
@@ -54,9 +52,8 @@ public:
         const auto type = compute_type(asked, "autoencoder", *context_);
         return shared<VaeModel>("vae", type, [&] {
             auto network = vae::Vae::build(description.config, description.table);
-            return std::make_shared<VaeModel>(
-                description.config, std::move(network),
-                part("vae", std::move(description.table), type));
+            return std::make_shared<VaeModel>(description.config, std::move(network),
+                                              part("vae", std::move(description.table), type));
         });
     }
 
@@ -111,15 +108,17 @@ graph::NodeResult unet(const Context& context, const graph::NodeCall& call) {
     const ModelFile file(context, call, "diffusion_models", "unet_name");
     value_or_throw(models::require_sd1(file.directory()));
     if (const auto& type = call.text("weight_dtype"); type != "default") {
-        throw Failure(Error{.code = Code::not_available,
-                            .what = "cannot load the network",
-                            .why = "weight_dtype " + type + " is not available yet",
-                            .place = {.node = call.node_id, .key = "weight_dtype"},
-                            .hint = "use default: weights keep the type that they have in the file"});
+        throw Failure(
+            Error{.code = Code::not_available,
+                  .what = "cannot load the network",
+                  .why = "weight_dtype " + type + " is not available yet",
+                  .place = {.node = call.node_id, .key = "weight_dtype"},
+                  .hint = "use default: weights keep the type that they have in the file"});
     }
     auto network = file.unet(context.session.options().unet_type);
     load_together({&network->part}, *context.session.bench()->ledger);
-    return outputs(std::make_shared<ModelValue>(Model{std::move(network), sampling::sd1_sampling()}));
+    return outputs(
+        std::make_shared<ModelValue>(Model{std::move(network), sampling::sd1_sampling()}));
 }
 
 graph::NodeResult clip(const Context& context, const graph::NodeCall& call) {

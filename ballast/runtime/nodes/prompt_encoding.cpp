@@ -27,10 +27,8 @@ text::EncodedPrompt encode_text(const Context& context, const Clip& clip,
     auto& model = *clip.network;
     const auto& folders = context.session.folders();
     const auto width = static_cast<std::size_t>(model.config.hidden_size);
-    const auto windows =
-        context.session.tokenizer(width).tokenize(prompt, [&folders](const std::string& name) {
-            return find_embedding(folders, name);
-        });
+    const auto windows = context.session.tokenizer(width).tokenize(
+        prompt, [&folders](const std::string& name) { return find_embedding(folders, name); });
     for (const auto& warning : windows.warnings) context.observer.warning(warning);
 
     const ObservedStop stop(context.observer);

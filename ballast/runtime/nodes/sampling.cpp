@@ -26,10 +26,9 @@ graph::NodeResult ksampler(const Context& context, const graph::NodeCall& call) 
                      .sigmas = {},
                      .noise = {.seed = call.seed("seed")},
                      .seed = call.seed("seed")};
-    task.sigmas = sampling::ksampler_schedule(task.guider.model.sampling, task.sampler,
-                                              sampling::scheduler_of(call.text("scheduler")),
-                                              static_cast<int>(call.integer("steps")),
-                                              call.number("denoise"));
+    task.sigmas = sampling::ksampler_schedule(
+        task.guider.model.sampling, task.sampler, sampling::scheduler_of(call.text("scheduler")),
+        static_cast<int>(call.integer("steps")), call.number("denoise"));
     return latent_result(
         sample(context, call, task, input<LatentValue>(call, "latent_image")).samples);
 }
@@ -69,9 +68,8 @@ graph::NodeResult model_sampling_discrete(const Context&, const graph::NodeCall&
     const auto prediction = prediction_of(call.text("sampling"));
     const auto terminal =
         call.flag("zsnr") ? sampling::TerminalSnr::zero : sampling::TerminalSnr::as_trained;
-    auto family = prediction == sampling::Prediction::lcm
-                      ? sampling::distilled_sigmas({}, terminal)
-                      : sampling::discrete_sigmas({}, terminal);
+    auto family = prediction == sampling::Prediction::lcm ? sampling::distilled_sigmas({}, terminal)
+                                                          : sampling::discrete_sigmas({}, terminal);
     model.sampling = sampling::ModelSampling(prediction, std::move(family));
     return outputs(std::make_shared<ModelValue>(std::move(model)));
 }

@@ -14,17 +14,19 @@ namespace {
 class UNetOfModel final : public sampling::DiffusionNetwork {
 public:
     UNetOfModel(const Context& context, UNetModel& model)
-        : context_(&context), model_(&model), stop_(context.observer),
+        : context_(&context),
+          model_(&model),
+          stop_(context.observer),
           weights_(model.part.weights()) {}
 
     at::Tensor apply(const sampling::NetworkInput& input) override {
         if (input.context.size(-1) != model_->config.context_dim) {
-            throw Failure(Error{
-                .code = Code::bad_value,
-                .what = "cannot sample",
-                .why = fmt::format("the text has vectors of {} numbers, the network wants {}",
-                                   input.context.size(-1), model_->config.context_dim),
-                .hint = "use the text encoder that belongs to the model"});
+            throw Failure(
+                Error{.code = Code::bad_value,
+                      .what = "cannot sample",
+                      .why = fmt::format("the text has vectors of {} numbers, the network wants {}",
+                                         input.context.size(-1), model_->config.context_dim),
+                      .hint = "use the text encoder that belongs to the model"});
         }
         auto output = run(input, nullptr);
         if (!has_warned_ && !ops::is_finite(output)) {

@@ -68,8 +68,7 @@ inline Bytes held_bytes(const Vae&) { return {}; }
 inline Bytes held_bytes(const Noise&) { return {}; }
 inline Bytes held_bytes(const SamplerName&) { return {}; }
 inline Bytes held_bytes(const Guider& guider) {
-    return held_bytes(guider.positive) +
-           (guider.negative ? held_bytes(*guider.negative) : Bytes{});
+    return held_bytes(guider.positive) + (guider.negative ? held_bytes(*guider.negative) : Bytes{});
 }
 
 /// A value of type T on a link.

@@ -145,8 +145,8 @@ private:
     }
 
     static void* map(std::size_t size) {
-        void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                              -1, 0);
+        void* memory =
+            ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         return memory == MAP_FAILED ? nullptr : memory;
     }
     static void unmap(Header* header) { ::munmap(header, header->charged); }

@@ -50,9 +50,7 @@ std::optional<at::Tensor> optional(const at::Tensor& tensor) {
 }
 
 /// Torch takes sizes as "symbolic" integers; ours are always plain.
-std::vector<c10::SymInt> symbolic(at::IntArrayRef values) {
-    return {values.begin(), values.end()};
-}
+std::vector<c10::SymInt> symbolic(at::IntArrayRef values) { return {values.begin(), values.end()}; }
 
 constexpr at::DeviceType kHost = at::kCPU;
 
@@ -134,7 +132,8 @@ at::Tensor cos(const at::Tensor& x) { return at::_ops::cos::call(x); }
 at::Tensor tan(const at::Tensor& x) { return at::_ops::tan::call(x); }
 at::Tensor atan(const at::Tensor& x) { return at::_ops::atan::call(x); }
 at::Tensor clamp(const at::Tensor& x, double low, double high) {
-    return at::_ops::clamp::call(x, std::optional<at::Scalar>{low}, std::optional<at::Scalar>{high});
+    return at::_ops::clamp::call(x, std::optional<at::Scalar>{low},
+                                 std::optional<at::Scalar>{high});
 }
 at::Tensor round(const at::Tensor& x) { return at::_ops::round::call(x); }
 at::Tensor softmax(const at::Tensor& x, std::int64_t axis) {
@@ -157,9 +156,7 @@ at::Tensor upsample_nearest(const at::Tensor& x, std::int64_t height, std::int64
 at::Tensor index_select(const at::Tensor& x, std::int64_t axis, const at::Tensor& index) {
     return at::_ops::index_select::call(x, axis, index);
 }
-at::Tensor flip(const at::Tensor& x, at::IntArrayRef axes) {
-    return at::_ops::flip::call(x, axes);
-}
+at::Tensor flip(const at::Tensor& x, at::IntArrayRef axes) { return at::_ops::flip::call(x, axes); }
 
 at::Tensor resize(const at::Tensor& x, std::int64_t height, std::int64_t width, Resize method) {
     const auto size = symbolic({height, width});

@@ -35,7 +35,8 @@ at::ScalarType scalar_type(ElementType type) {
 
 at::Tensor view_of(std::span<const std::byte> bytes, at::ScalarType type, at::IntArrayRef shape) {
     // torch has no read-only tensors; nothing of ours writes to a pinned weight
-    auto* data = const_cast<std::byte*>(bytes.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+    auto* data =
+        const_cast<std::byte*>(bytes.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
     return at::from_blob(data, shape, at::TensorOptions(type));
 }
 

@@ -47,9 +47,10 @@ WideningBuffer::Slot WideningBuffer::take(std::size_t bytes) {
     // an idle chunk that turned out too small only wastes memory: replace it
     if (!chunks_.empty() && chunks_.back().used == 0) chunks_.pop_back();
     Chunk chunk;
-    chunk.reservation = value_or_throw(ledger_->reserve(device_, Bytes{size}, device::Tag::widened));
-    chunk.memory.reset(static_cast<std::byte*>(
-        ::operator new[](size, std::align_val_t{kAlignment})));
+    chunk.reservation =
+        value_or_throw(ledger_->reserve(device_, Bytes{size}, device::Tag::widened));
+    chunk.memory.reset(
+        static_cast<std::byte*>(::operator new[](size, std::align_val_t{kAlignment})));
     chunk.size = size;
     chunk.used = size;
     chunks_.push_back(std::move(chunk));
@@ -90,8 +91,8 @@ PinnedLayer WeightSource::pin(plan::BlockId id) const {
         return t.is_floating_point() && t.scalar_type() != compute_type_;
     };
     for (std::size_t i = 0; i < tensors.size(); ++i) {
-        stored.push_back(view_of(layer.pin_.bytes(i), scalar_type(tensors[i].type),
-                                 tensors[i].shape));
+        stored.push_back(
+            view_of(layer.pin_.bytes(i), scalar_type(tensors[i].type), tensors[i].shape));
         if (needs_widening(stored.back())) widened += size(stored.back(), compute_type_);
     }
     if (widened == 0) {

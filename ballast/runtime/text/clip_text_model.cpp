@@ -70,9 +70,9 @@ at::Tensor ClipTextModel::apply(const Layer& layer, const nn::Forward& forward,
     };
     {
         const auto normed = layer.norm1(forward, x);
-        const auto mixed = ops::attention(split(layer.q(forward, normed)),
-                                          split(layer.k(forward, normed)),
-                                          split(layer.v(forward, normed)), {}, true);
+        const auto mixed =
+            ops::attention(split(layer.q(forward, normed)), split(layer.k(forward, normed)),
+                           split(layer.v(forward, normed)), {}, true);
         x.add_(layer.out(forward, mixed.transpose(1, 2).reshape(x.sizes())));
     }
     auto h = layer.in_mlp(forward, layer.norm2(forward, x));
@@ -100,10 +100,10 @@ ClipTextModel::Output ClipTextModel::run(const nn::Forward& forward, const at::T
         if (i == wanted) output.raw = x.to(at::kFloat).clone();
     }
     const auto last = final_norm_(forward, x);
-    output.normed = wanted == count - 1
-                        ? last.to(at::kFloat)
-                        : final_norm_(forward, output.raw.to(forward.compute_type()))
-                              .to(at::kFloat);
+    output.normed =
+        wanted == count - 1
+            ? last.to(at::kFloat)
+            : final_norm_(forward, output.raw.to(forward.compute_type())).to(at::kFloat);
     std::vector<at::Tensor> pooled;
     for (std::int64_t b = 0; b < x.size(0); ++b)
         pooled.push_back(last[b][end_positions[static_cast<std::size_t>(b)]].to(at::kFloat));

@@ -14,8 +14,7 @@ namespace ballast::runtime::text {
 class ClipTextModel {
 public:
     /// Throws `Failure` (`corrupt_file`) when a layer is missing.
-    static ClipTextModel build(const models::sd::ClipConfig& config,
-                               const plan::BlockTable& table);
+    static ClipTextModel build(const models::sd::ClipConfig& config, const plan::BlockTable& table);
 
     /// Vectors [B, T, W] fp32 of tokens `ids` [B, T] (int64), without positions. A table that holds
     /// chosen tokens only has one row for all others.

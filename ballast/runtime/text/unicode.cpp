@@ -46,10 +46,8 @@ bool is_case_ignorable(char32_t c) {
         case UTF8PROC_CATEGORY_ME:
         case UTF8PROC_CATEGORY_CF:
         case UTF8PROC_CATEGORY_LM:
-        case UTF8PROC_CATEGORY_SK:
-            return true;
-        default:
-            break;
+        case UTF8PROC_CATEGORY_SK: return true;
+        default: break;
     }
     // word breaks MidLetter, MidNumLet and Single_Quote
     constexpr std::u32string_view kMiddles =
@@ -62,10 +60,8 @@ bool is_cased(char32_t c) {
     switch (category(c)) {
         case UTF8PROC_CATEGORY_LU:
         case UTF8PROC_CATEGORY_LL:
-        case UTF8PROC_CATEGORY_LT:
-            return true;
-        default:
-            break;
+        case UTF8PROC_CATEGORY_LT: return true;
+        default: break;
     }
     // Other_Uppercase and Other_Lowercase: ordinals, Roman numerals, enclosed letters
     constexpr std::array<Range, 7> kOthers{{{0xAA, 0xAA},

@@ -41,9 +41,7 @@ PositionAttention::PositionAttention(const nn::Binder& binder, std::string_view 
 
 at::Tensor PositionAttention::operator()(const nn::Forward& forward, const at::Tensor& x) const {
     // [B, C, h, w] -> [B, 1, h*w, C]
-    const auto rows = [](const at::Tensor& t) {
-        return t.flatten(2).transpose(1, 2).unsqueeze(1);
-    };
+    const auto rows = [](const at::Tensor& t) { return t.flatten(2).transpose(1, 2).unsqueeze(1); };
     const auto normed = norm_(forward, x);
     auto mixed = ops::attention(rows(q_(forward, normed)), rows(k_(forward, normed)),
                                 rows(v_(forward, normed)));

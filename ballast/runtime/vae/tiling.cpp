@@ -43,8 +43,8 @@ at::Tensor tiled_picture(const at::Tensor& x, std::int64_t out_channels, const T
     const auto height = x.size(2);
     const auto width = x.size(3);
     if (height <= tiles.height && width <= tiles.width) return network(x).to(at::kFloat);
-    auto sum = ops::zeros({1, out_channels, scaled(height, scale), scaled(width, scale)},
-                          at::kFloat);
+    auto sum =
+        ops::zeros({1, out_channels, scaled(height, scale), scaled(width, scale)}, at::kFloat);
     auto weights = ops::zeros({1, 1, sum.size(2), sum.size(3)}, at::kFloat);
     for (const auto row : starts(height, tiles.height, tiles.overlap)) {
         for (const auto column : starts(width, tiles.width, tiles.overlap)) {
@@ -52,8 +52,7 @@ at::Tensor tiled_picture(const at::Tensor& x, std::int64_t out_channels, const T
                 network(x.narrow(2, row, std::min(tiles.height, height - row))
                             .narrow(3, column, std::min(tiles.width, width - column)))
                     .to(at::kFloat);
-            const auto weight =
-                ramp(piece.size(2), piece.size(3), scaled(tiles.overlap, scale));
+            const auto weight = ramp(piece.size(2), piece.size(3), scaled(tiles.overlap, scale));
             const auto place = [&](const at::Tensor& whole) {
                 return whole.narrow(2, scaled(row, scale), piece.size(2))
                     .narrow(3, scaled(column, scale), piece.size(3));
@@ -71,8 +70,7 @@ at::Tensor tiled(const at::Tensor& x, std::int64_t out_channels, const Tiles& ti
                  const std::function<at::Tensor(const at::Tensor&)>& network) {
     std::vector<at::Tensor> pictures;
     for (std::int64_t b = 0; b < x.size(0); ++b)
-        pictures.push_back(
-            tiled_picture(x.narrow(0, b, 1), out_channels, tiles, scale, network));
+        pictures.push_back(tiled_picture(x.narrow(0, b, 1), out_channels, tiles, scale, network));
     return ops::cat(pictures, 0);
 }
 
@@ -80,8 +78,8 @@ at::Tensor tiled_three_ways(const at::Tensor& x, std::int64_t out_channels, cons
                             Scale scale,
                             const std::function<at::Tensor(const at::Tensor&)>& network) {
     const auto pass = [&](std::int64_t height, std::int64_t width) {
-        return tiled(x, out_channels,
-                     {.height = height, .width = width, .overlap = tiles.overlap}, scale, network);
+        return tiled(x, out_channels, {.height = height, .width = width, .overlap = tiles.overlap},
+                     scale, network);
     };
     auto sum = pass(tiles.height * 2, tiles.width / 2);
     sum.add_(pass(tiles.height / 2, tiles.width * 2));

@@ -22,9 +22,9 @@ struct Scale {
     std::int64_t down = 1;
 };
 
-/// `network` over [1, C, h, w] pieces of x [B, C, H, W], each picture by itself. Pieces are weighted
-/// by linear ramps over the overlap, added up and divided by the sum of weights. An input that fits
-/// into one tile is computed in one piece.
+/// `network` over [1, C, h, w] pieces of x [B, C, H, W], each picture by itself. Pieces are
+/// weighted by linear ramps over the overlap, added up and divided by the sum of weights. An input
+/// that fits into one tile is computed in one piece.
 at::Tensor tiled(const at::Tensor& x, std::int64_t out_channels, const Tiles& tiles, Scale scale,
                  const std::function<at::Tensor(const at::Tensor&)>& network);
 

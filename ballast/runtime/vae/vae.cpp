@@ -71,11 +71,11 @@ at::Tensor Vae::cropped_pixels(const at::Tensor& pictures) const {
 
 void Vae::check_latents(const at::Tensor& latents) const {
     if (latents.dim() == 4 && latents.size(1) == config_.embed_dim && latents.numel() > 0) return;
-    throw Failure(Error{.code = Code::bad_value,
-                        .what = "cannot decode",
-                        .why = fmt::format("the autoencoder wants latents of {} channels",
-                                           config_.embed_dim),
-                        .hint = "use the autoencoder that belongs to the model"});
+    throw Failure(
+        Error{.code = Code::bad_value,
+              .what = "cannot decode",
+              .why = fmt::format("the autoencoder wants latents of {} channels", config_.embed_dim),
+              .hint = "use the autoencoder that belongs to the model"});
 }
 
 at::Tensor Vae::encode(const nn::Forward& forward, const at::Tensor& pictures) const {
@@ -107,9 +107,9 @@ at::Tensor Vae::decode(const nn::Forward& forward, const at::Tensor& latents) co
 at::Tensor Vae::decode_tiled(const nn::Forward& forward, const at::Tensor& latents,
                              const Tiles& tiles) const {
     check_latents(latents);
-    return to_pictures(tiled_three_ways(
-        latents, 3, tiles, {.up = config_.factor(), .down = 1},
-        [&](const at::Tensor& piece) { return pixels(forward, piece); }));
+    return to_pictures(
+        tiled_three_ways(latents, 3, tiles, {.up = config_.factor(), .down = 1},
+                         [&](const at::Tensor& piece) { return pixels(forward, piece); }));
 }
 
 }  // namespace ballast::runtime::vae

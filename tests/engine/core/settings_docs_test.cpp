@@ -22,9 +22,10 @@ TEST(SettingsPage, StandsInTheDocumentation) {
 TEST(SettingsPage, NamesEverySettingOnce) {
     const auto page = settings_page();
     for (const auto& setting : kSettings)
-        EXPECT_THAT(page, HasSubstr("`" + (setting.availability == Availability::now
-                                               ? option_text(setting)
-                                               : "--" + std::string(setting.name)) +
+        EXPECT_THAT(page, HasSubstr("`" +
+                                    (setting.availability == Availability::now
+                                         ? option_text(setting)
+                                         : "--" + std::string(setting.name)) +
                                     "`"));
 }
 

@@ -14,12 +14,12 @@ GivenSetting given(SettingName name, std::vector<std::string> texts) {
 }
 
 Environment environment(std::map<std::string, std::string> variables) {
-    return [variables = std::move(variables)](
-               const std::string& name) -> std::optional<std::string> {
-        const auto found = variables.find(name);
-        if (found == variables.end()) return std::nullopt;
-        return found->second;
-    };
+    return
+        [variables = std::move(variables)](const std::string& name) -> std::optional<std::string> {
+            const auto found = variables.find(name);
+            if (found == variables.end()) return std::nullopt;
+            return found->second;
+        };
 }
 
 Settings resolved(const SettingSources& sources) {
@@ -59,8 +59,9 @@ TEST(SettingsTable, EveryDefaultIsAValueOfItsSetting) {
     for (const auto& setting : kSettings) {
         if (setting.fallback.empty()) continue;
         const auto name = *find_setting(setting.name);
-        EXPECT_TRUE(resolve_settings(
-            {.command = setting.commands, .command_line = {given(name, {std::string(setting.fallback)})}}))
+        EXPECT_TRUE(
+            resolve_settings({.command = setting.commands,
+                              .command_line = {given(name, {std::string(setting.fallback)})}}))
             << setting.name;
     }
 }
@@ -94,9 +95,9 @@ TEST(Settings, CommandLineWinsOverEnvironmentOverFileOverDefault) {
 }
 
 TEST(Settings, TakeTheLastOfAValueGivenTwice) {
-    EXPECT_EQ(resolved({.command_line = {given("output", {"a"}), given("output", {"b"})}})
-                  .text("output"),
-              "b");
+    EXPECT_EQ(
+        resolved({.command_line = {given("output", {"a"}), given("output", {"b"})}}).text("output"),
+        "b");
 }
 
 TEST(Settings, TakeAListWholeFromOneSource) {
@@ -118,9 +119,11 @@ TEST(Settings, TreatEmptyVariablesAsNotSet) {
 
 TEST(Settings, ReadFlagsOfTheEnvironmentAsWords) {
     for (const auto* word : {"1", "true", "Yes", "ON"})
-        EXPECT_TRUE(resolved({.environment = environment({{"BALLAST_QUIET", word}})}).flag("quiet"));
+        EXPECT_TRUE(
+            resolved({.environment = environment({{"BALLAST_QUIET", word}})}).flag("quiet"));
     for (const auto* word : {"0", "false", "No", "off"})
-        EXPECT_FALSE(resolved({.environment = environment({{"BALLAST_QUIET", word}})}).flag("quiet"));
+        EXPECT_FALSE(
+            resolved({.environment = environment({{"BALLAST_QUIET", word}})}).flag("quiet"));
     const auto error = refusal({.environment = environment({{"BALLAST_QUIET", "maybe"}})});
     EXPECT_EQ(error.code, Code::usage);
     EXPECT_THAT(to_string(error), HasSubstr("BALLAST_QUIET"));
@@ -128,12 +131,13 @@ TEST(Settings, ReadFlagsOfTheEnvironmentAsWords) {
 }
 
 TEST(Settings, IgnoreVariablesOfSettingsForTheCommandLineOnly) {
-    EXPECT_FALSE(resolved({.environment = environment({{"BALLAST_DRY_RUN", "1"}})}).flag("dry-run"));
+    EXPECT_FALSE(
+        resolved({.environment = environment({{"BALLAST_DRY_RUN", "1"}})}).flag("dry-run"));
 }
 
 TEST(Settings, IgnoreSettingsOfOtherCommands) {
-    EXPECT_TRUE(resolve_settings({.command = kInspectCommand,
-                                  .environment = environment({{"BALLAST_THREADS", "many"}})}));
+    EXPECT_TRUE(resolve_settings(
+        {.command = kInspectCommand, .environment = environment({{"BALLAST_THREADS", "many"}})}));
 }
 
 TEST(Settings, NameTheSourceOfABadValue) {
@@ -180,8 +184,8 @@ TEST(Settings, AnswerNotAvailableYetForWhatIsAnnounced) {
 }
 
 TEST(Settings, RefuseTwoOfAnExclusiveSetInOneSource) {
-    const auto error = refusal({.command_line = {given("fp32-unet", {"true"}),
-                                                 given("bf16-unet", {"true"})}});
+    const auto error =
+        refusal({.command_line = {given("fp32-unet", {"true"}), given("bf16-unet", {"true"})}});
     EXPECT_EQ(error.code, Code::usage);
     EXPECT_THAT(to_string(error), HasSubstr("--fp32-unet"));
     EXPECT_THAT(to_string(error), HasSubstr("--bf16-unet"));
@@ -190,9 +194,9 @@ TEST(Settings, RefuseTwoOfAnExclusiveSetInOneSource) {
 }
 
 TEST(Settings, LetTheStrongestSourceDecideAnExclusiveSet) {
-    const auto settings =
-        resolved({.command_line = {given("bf16-unet", {"true"})},
-                  .environment = environment({{"BALLAST_FP32_UNET", "1"}, {"BALLAST_QUIET", "1"}})});
+    const auto settings = resolved(
+        {.command_line = {given("bf16-unet", {"true"})},
+         .environment = environment({{"BALLAST_FP32_UNET", "1"}, {"BALLAST_QUIET", "1"}})});
     EXPECT_TRUE(settings.flag("bf16-unet"));
     EXPECT_FALSE(settings.flag("fp32-unet"));
     EXPECT_TRUE(settings.flag("quiet"));

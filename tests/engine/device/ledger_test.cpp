@@ -29,15 +29,21 @@ TEST(Ledger, CountsWhatIsHeldPerDeviceAndTag) {
 
 TEST(Ledger, ReleasesWhatAReservationHeldWhenItDies) {
     Ledger ledger;
-    { const auto held = ledger.reserve(kCpu, 5_MiB, Tag::scratch); }
+    {
+        const auto held = ledger.reserve(kCpu, 5_MiB, Tag::scratch);
+    }
     EXPECT_EQ(ledger.snapshot().at(kCpu).now, 0_B);
     EXPECT_EQ(ledger.snapshot().at(kCpu).peak, 5_MiB);
 }
 
 TEST(Ledger, PeakIsTheLargestSumHeldAtOnceNotASumOfPeaks) {
     Ledger ledger;
-    { const auto first = ledger.reserve(kCpu, 5_MiB, Tag::scratch); }
-    { const auto second = ledger.reserve(kCpu, 4_MiB, Tag::weights); }
+    {
+        const auto first = ledger.reserve(kCpu, 5_MiB, Tag::scratch);
+    }
+    {
+        const auto second = ledger.reserve(kCpu, 4_MiB, Tag::weights);
+    }
     EXPECT_EQ(ledger.snapshot().at(kCpu).peak, 5_MiB);
     EXPECT_EQ(ledger.snapshot().at(kCpu).tag(Tag::weights).peak, 4_MiB);
 }
@@ -97,7 +103,9 @@ TEST(Ledger, MovedReservationsAreReleasedOnce) {
 TEST(Ledger, ResetPeaksStartsFromWhatIsHeldNow) {
     Ledger ledger;
     const auto held = ledger.reserve(kCpu, 1_MiB, Tag::weights);
-    { const auto brief = ledger.reserve(kCpu, 9_MiB, Tag::scratch); }
+    {
+        const auto brief = ledger.reserve(kCpu, 9_MiB, Tag::scratch);
+    }
     ledger.reset_peaks();
     EXPECT_EQ(ledger.snapshot().at(kCpu).peak, 1_MiB);
     EXPECT_EQ(ledger.snapshot().at(kCpu).tag(Tag::scratch).peak, 0_B);

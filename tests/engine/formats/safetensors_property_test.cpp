@@ -81,24 +81,14 @@ void mutate(std::string& header, Random& random) {
     if (header.empty()) return;
     const auto at = random.below(header.size());
     switch (random.below(7)) {
-        case 0:
-            header[at] = static_cast<char>(random.below(256));
-            break;
+        case 0: header[at] = static_cast<char>(random.below(256)); break;
         case 1:
             header[at] = random.one_of<char>({'{', '}', '[', ']', '"', '\\', ',', ':', '-'});
             break;
-        case 2:
-            header.erase(at, random.between(1, 8));
-            break;
-        case 3:
-            header.insert(at, random.text(random.between(1, 8), "{}[]\",:0129eEu\\.- "));
-            break;
-        case 4:
-            header.insert(at, header.substr(random.below(header.size()), 60));
-            break;
-        case 5:
-            header.resize(at);
-            break;
+        case 2: header.erase(at, random.between(1, 8)); break;
+        case 3: header.insert(at, random.text(random.between(1, 8), "{}[]\",:0129eEu\\.- ")); break;
+        case 4: header.insert(at, header.substr(random.below(header.size()), 60)); break;
+        case 5: header.resize(at); break;
         default: {  // another number
             const auto digit = header.find_first_of("0123456789", at);
             if (digit == std::string::npos) break;

@@ -12,7 +12,10 @@ namespace {
 using namespace ballast::literals;
 
 BlockTensor tensor(std::string name, std::uint64_t bytes = 4) {
-    return {.name = std::move(name), .type = ElementType::f16, .shape = {2}, .offset = 0,
+    return {.name = std::move(name),
+            .type = ElementType::f16,
+            .shape = {2},
+            .offset = 0,
             .bytes = Bytes{bytes}};
 }
 
@@ -25,8 +28,8 @@ std::vector<std::string> names(const BlockTable& table) {
 using Names = std::vector<std::string>;
 
 TEST(BlockTable, ALeafHoldsItsWeightAndBias) {
-    const auto table = group_into_blocks({tensor("a.conv.weight", 8), tensor("a.conv.bias", 2),
-                                          tensor("a.norm.weight")});
+    const auto table = group_into_blocks(
+        {tensor("a.conv.weight", 8), tensor("a.conv.bias", 2), tensor("a.norm.weight")});
     EXPECT_EQ(names(table), (Names{"a.conv", "a.norm"}));
     EXPECT_EQ(table.blocks()[0].bytes, 10_B);
     EXPECT_EQ(table.blocks()[0].tensors.size(), 2U);

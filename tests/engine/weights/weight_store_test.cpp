@@ -22,14 +22,11 @@ public:
         ++reads;
         if (offset + destination.size() > fails_from_)
             return fail(Error{.code = Code::io, .what = "cannot read", .why = "broken disk"});
-        for (std::size_t i = 0; i < destination.size(); ++i)
-            destination[i] = at(offset + i);
+        for (std::size_t i = 0; i < destination.size(); ++i) destination[i] = at(offset + i);
         return {};
     }
 
-    static std::byte at(std::uint64_t offset) {
-        return static_cast<std::byte>(offset * 7 % 251);
-    }
+    static std::byte at(std::uint64_t offset) { return static_cast<std::byte>(offset * 7 % 251); }
 
     mutable std::atomic<int> reads{0};
 
@@ -48,7 +45,8 @@ plan::BlockTensor bytes_at(std::string name, std::uint64_t offset, std::uint64_t
 
 struct Fixture {
     explicit Fixture(std::vector<plan::BlockTensor> tensors,
-                     std::shared_ptr<PatternReader> from = std::make_shared<PatternReader>(1U << 24U))
+                     std::shared_ptr<PatternReader> from = std::make_shared<PatternReader>(1U
+                                                                                           << 24U))
         : reader(std::move(from)), table(plan::group_into_blocks(tensors)) {}
 
     Result<std::shared_ptr<const WeightStore>> load(unsigned threads = 2) {
@@ -93,7 +91,9 @@ TEST(WeightStore, RealisesExactlyWhatThePlanSays) {
 
 TEST(WeightStore, GivesEverythingBackWhenItGoes) {
     Fixture fixture({bytes_at("a.weight", 0, 1000)});
-    { const auto store = fixture.load(); }
+    {
+        const auto store = fixture.load();
+    }
     EXPECT_EQ(fixture.ledger.snapshot().at(kCpu).now, 0_B);
 }
 

@@ -28,8 +28,7 @@ struct TinyUNet {
     at::Tensor run(const std::string& name, nn::LayerListener* listener = nullptr) {
         const nn::Forward forward(part.source, nullptr, listener);
         return network(forward, golden["unet." + name + ".x"],
-                       golden["unet." + name + ".timesteps"],
-                       golden["unet." + name + ".context"]);
+                       golden["unet." + name + ".timesteps"], golden["unet." + name + ".context"]);
     }
 
     std::string file;
@@ -60,8 +59,8 @@ TEST(UNet, MatchesTheReferenceInEveryTappedModule) {
         if (!entry.name.starts_with(prefix)) continue;
         const auto module = entry.name.substr(prefix.size());
         ASSERT_TRUE(taps.outputs.contains(module)) << module;
-        expect_close(taps.outputs.at(module), tiny.golden[entry.name],
-                     tiny.tolerances[entry.name], module);
+        expect_close(taps.outputs.at(module), tiny.golden[entry.name], tiny.tolerances[entry.name],
+                     module);
         ++compared;
     }
     EXPECT_EQ(compared, 9);

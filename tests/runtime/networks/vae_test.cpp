@@ -90,9 +90,9 @@ TEST(Vae, CropsAroundTheCentreToAMultipleOfItsFactor) {
 TEST(Vae, DecodesInTilesAsTheReference) {
     TinyVae tiny;
     const auto latent = tiny.golden["vae.decode_tiled.latent"];
-    tiny.expect(tiny.network.decode_tiled(tiny.forward, latent,
-                                          {.height = 8, .width = 8, .overlap = 2}),
-                "vae.decode_tiled.image");
+    tiny.expect(
+        tiny.network.decode_tiled(tiny.forward, latent, {.height = 8, .width = 8, .overlap = 2}),
+        "vae.decode_tiled.image");
     tiny.expect(tiny.network.decode(tiny.forward, latent), "vae.decode_tiled.untiled");
 }
 
@@ -106,14 +106,12 @@ TEST(Vae, EncodesInTilesAsTheReference) {
 TEST(Vae, RefusesWhatIsNoPictureAndNoLatent) {
     TinyVae tiny;
     const auto attempt = [&](auto&& work) { return guarded("try", work); };
-    const auto small = attempt([&] {
-        return tiny.network.encode(tiny.forward, ops::zeros({1, 7, 64, 3}, at::kFloat));
-    });
+    const auto small = attempt(
+        [&] { return tiny.network.encode(tiny.forward, ops::zeros({1, 7, 64, 3}, at::kFloat)); });
     ASSERT_FALSE(small.has_value());
     EXPECT_EQ(small.error().code, Code::bad_value);
-    const auto channels = attempt([&] {
-        return tiny.network.decode(tiny.forward, ops::zeros({1, 16, 8, 8}, at::kFloat));
-    });
+    const auto channels = attempt(
+        [&] { return tiny.network.decode(tiny.forward, ops::zeros({1, 16, 8, 8}, at::kFloat)); });
     ASSERT_FALSE(channels.has_value());
     EXPECT_EQ(channels.error().code, Code::bad_value);
     EXPECT_NE(channels.error().why.find("4 channels"), std::string::npos);

@@ -91,9 +91,9 @@ TEST_P(WholeRuns, GiveTheReferencesLatentAndPicture) {
         host_.run("CheckpointLoaderSimple", {{"ckpt_name", Json("tiny.safetensors")}});
     auto model = loaded[0];
     if (GetParam().starts_with("vpred"))
-        model = host_.run("ModelSamplingDiscrete", {{"model", model},
-                                                    {"sampling", Json("v_prediction")},
-                                                    {"zsnr", Json(false)}})[0];
+        model = host_.run(
+            "ModelSamplingDiscrete",
+            {{"model", model}, {"sampling", Json("v_prediction")}, {"zsnr", Json(false)}})[0];
 
     if (!run.contains("disable_noise")) {
         std::vector<std::int64_t> numbers;
@@ -103,10 +103,9 @@ TEST_P(WholeRuns, GiveTheReferencesLatentAndPicture) {
                      golden("noise"), 2e-6, GetParam() + ".noise");
     }
     if (has("image_in"))
-        expect(content<LatentValue>(
-                   host_.run("VAEEncode", {{"pixels", std::make_shared<ImageValue>(
-                                                          golden("image_in"))},
-                                           {"vae", loaded[2]}})[0])
+        expect(content<LatentValue>(host_.run("VAEEncode", {{"pixels", std::make_shared<ImageValue>(
+                                                                           golden("image_in"))},
+                                                            {"vae", loaded[2]}})[0])
                    .samples,
                "latent_in");
 

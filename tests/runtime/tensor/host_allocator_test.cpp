@@ -47,7 +47,9 @@ TEST(HostAllocator, ReusesLargeBlocksAndChargesThemAsScratchMeanwhile) {
 
 TEST(HostAllocator, DoesNotWasteALargeBlockOnASmallTensor) {
     Accounted here;
-    { const auto tensor = ops::empty({4096, 1024}, at::kFloat); }
+    {
+        const auto tensor = ops::empty({4096, 1024}, at::kFloat);
+    }
     const auto small = ops::empty({1024, 1024}, at::kFloat);
     EXPECT_LT(here.held(Tag::activations), 5_MiB);
     EXPECT_GE(here.held(Tag::scratch), 16_MiB);
@@ -55,7 +57,9 @@ TEST(HostAllocator, DoesNotWasteALargeBlockOnASmallTensor) {
 
 TEST(HostAllocator, TrimGivesUnusedMemoryBack) {
     Accounted here;
-    { const auto tensor = ops::empty({1024, 1024}, at::kFloat); }
+    {
+        const auto tensor = ops::empty({1024, 1024}, at::kFloat);
+    }
     EXPECT_GE(here.accounting.trim(), 4_MiB);
     EXPECT_EQ(here.held(Tag::scratch), 0_B);
     EXPECT_EQ(here.accounting.trim(), 0_B);
@@ -65,8 +69,7 @@ TEST(HostAllocator, ObeysTheLimitAndTheNextCallWorks) {
     Accounted here;
     here.ledger->set_limit(kCpu, 6_MiB);
     const auto held = ops::empty({1024, 1024}, at::kFloat);
-    const auto refused =
-        guarded("compute", [] { return ops::empty({1024, 1024}, at::kFloat); });
+    const auto refused = guarded("compute", [] { return ops::empty({1024, 1024}, at::kFloat); });
     ASSERT_FALSE(refused.has_value());
     EXPECT_EQ(refused.error().code, Code::out_of_memory);
     EXPECT_GT(refused.error().shortfall.at(kCpu).missing(), 0U);
@@ -88,7 +91,9 @@ TEST(HostAllocator, ARefusalInsideAnOperatorUnwindsCleanly) {
 TEST(HostAllocator, KeptMemoryIsReleasedBeforeALimitRefuses) {
     Accounted here;
     here.ledger->set_limit(kCpu, 9_MiB);
-    { const auto tensor = ops::empty({1024, 1024}, at::kFloat); }
+    {
+        const auto tensor = ops::empty({1024, 1024}, at::kFloat);
+    }
     EXPECT_NO_THROW(static_cast<void>(ops::empty({2048, 1024}, at::kFloat)));
 }
 

@@ -29,10 +29,11 @@ private:
 /// integer tensor.
 struct Model {
     explicit Model(at::ScalarType type) {
-        weight = ops::from_floats({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0.1F}).to(type).reshape({4, 3});
+        weight =
+            ops::from_floats({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0.1F}).to(type).reshape({4, 3});
         bias = ops::from_floats({-1, 65504, 6e-8F, 0.333F}).to(type);
         ids = ops::from_ints({5, -1});
-        const auto element = type == at::kHalf   ? ElementType::f16
+        const auto element = type == at::kHalf    ? ElementType::f16
                              : type == at::kFloat ? ElementType::f32
                                                   : ElementType::bf16;
         std::vector<std::byte> file;
@@ -51,11 +52,11 @@ struct Model {
         add("a.bias", bias, element);
         add("a.ids", ids, ElementType::i64);
         const auto table = plan::group_into_blocks(tensors);
-        store = value_or_throw(weights::WeightStore::load(
-            {.reader = std::make_shared<MemoryReader>(std::move(file)),
-             .table = table,
-             .plan = plan::resident_plan(table, kCpu, std::nullopt),
-             .ledger = &ledger}));
+        store = value_or_throw(
+            weights::WeightStore::load({.reader = std::make_shared<MemoryReader>(std::move(file)),
+                                        .table = table,
+                                        .plan = plan::resident_plan(table, kCpu, std::nullopt),
+                                        .ledger = &ledger}));
     }
 
     device::Ledger ledger;

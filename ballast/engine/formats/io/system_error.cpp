@@ -10,15 +10,11 @@ namespace {
 std::string hint_for(int number) {
     switch (number) {
         case EACCES:
-        case EPERM:
-            return "check who may read the file and the folders above it";
+        case EPERM: return "check who may read the file and the folders above it";
         case EMFILE:
-        case ENFILE:
-            return "too many files are open: raise the limit (ulimit -n)";
-        case EIO:
-            return "the disk could not be read: check its health, copy the file elsewhere";
-        default:
-            return {};
+        case ENFILE: return "too many files are open: raise the limit (ulimit -n)";
+        case EIO: return "the disk could not be read: check its health, copy the file elsewhere";
+        default: return {};
     }
 }
 

@@ -14,8 +14,7 @@ constexpr double kEps = 1e-5;
 at::Tensor embed_timesteps(const at::Tensor& timesteps, std::int64_t width) {
     const auto half = width / 2;
     const auto index = ops::range(half);
-    const auto frequencies =
-        ops::exp(index.mul(-std::log(10000.0)).div(static_cast<double>(half)));
+    const auto frequencies = ops::exp(index.mul(-std::log(10000.0)).div(static_cast<double>(half)));
     const auto angles = timesteps.to(at::kFloat).unsqueeze(1).mul(frequencies.unsqueeze(0));
     auto embedded = ops::cat({ops::cos(angles), ops::sin(angles)}, 1);
     return width % 2 == 0 ? embedded : ops::pad(embedded, {0, 1});
@@ -36,8 +35,7 @@ UNet::UNet(const models::sd::UNetConfig& config, const nn::Binder& binder)
           const auto width = layout.middle_channels;
           const auto below = binder.below("middle_block");
           return {.first = ResidualBlock(below, "0", width, width, config.norm_groups),
-                  .transformer =
-                      SpatialTransformer(below, "1", width, layout.middle_depth, config),
+                  .transformer = SpatialTransformer(below, "1", width, layout.middle_depth, config),
                   .second = ResidualBlock(below, "2", width, width, config.norm_groups)};
       }()),
       out_norm_(binder, "out.0", config.norm_groups.of(config.model_channels), kEps,
@@ -73,8 +71,8 @@ UNet::Stage UNet::make_stage(const models::sd::UNetStage& description,
                                        description.depth, config);
     if (description.then == models::sd::UNetStage::Then::upsampling) {
         const auto name = std::to_string(next);
-        stage.upsampling.push_back({.conv = nn::Conv2d(below.below(name), "conv", {}),
-                                    .path = below.path(name)});
+        stage.upsampling.push_back(
+            {.conv = nn::Conv2d(below.below(name), "conv", {}), .path = below.path(name)});
     }
     return stage;
 }
@@ -99,8 +97,7 @@ at::Tensor UNet::apply(const Stage& stage, const nn::Forward& forward, at::Tenso
 at::Tensor UNet::operator()(const nn::Forward& forward, const at::Tensor& x,
                             const at::Tensor& timesteps, const at::Tensor& context) const {
     const auto type = forward.compute_type();
-    auto embedding =
-        time_first_(forward, embed_timesteps(timesteps, model_channels_).to(type));
+    auto embedding = time_first_(forward, embed_timesteps(timesteps, model_channels_).to(type));
     ops::silu_(embedding);
     embedding = time_second_(forward, embedding);
     forward.emit("time_embed", embedding);

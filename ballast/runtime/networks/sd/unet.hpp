@@ -2,9 +2,9 @@
 // The diffusion network of Stable Diffusion 1.x: predicts the noise in a latent, given a timestep
 // and a text.
 //
-// Ho et al., "Denoising Diffusion Probabilistic Models", 2020 (residual blocks, timestep embedding);
-// Rombach et al., "High-Resolution Image Synthesis with Latent Diffusion Models", 2022 (transformer
-// blocks with cross-attention).
+// Ho et al., "Denoising Diffusion Probabilistic Models", 2020 (residual blocks, timestep
+// embedding); Rombach et al., "High-Resolution Image Synthesis with Latent Diffusion Models", 2022
+// (transformer blocks with cross-attention).
 
 #include <variant>
 #include <vector>
