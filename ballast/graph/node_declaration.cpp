@@ -12,6 +12,8 @@ template <typename... F>
 struct Overloaded : F... {
     using F::operator()...;
 };
+template <typename... F>
+Overloaded(F...) -> Overloaded<F...>;  // clang 16 does not deduce aggregates by itself
 
 InputDeclaration chosen_from(std::string name, ChoiceField field, std::string tooltip) {
     return {.name = std::move(name), .field = std::move(field), .tooltip = std::move(tooltip)};

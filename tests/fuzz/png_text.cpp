@@ -1,4 +1,5 @@
 // Whatever the bytes, reading the text chunks of a PNG file ends in texts or in an error.
+// Seeds: tests/golden/api/*.png
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,5 @@
 // Any bytes as a workflow: read, changed, validated and run with nodes that do nothing.
+// Seeds: data/demo/workflow.json tests/golden/workflows/*.json
 
 #include <cstddef>
 #include <cstdint>

@@ -6,6 +6,7 @@
 
 #include "ballast/engine/formats/safetensors.hpp"
 #include "tests/support/allocation_watch.hpp"
+#include "tests/support/directory_check.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/safetensors_writer.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -122,16 +123,7 @@ TEST(SafetensorsProperties, DamagedHeadersAreRefusedOrConsistent) {
             continue;
         }
         ++accepted;
-        auto covered = Bytes{8 + header.size()};
-        for (const auto& entry : opened->entries()) {
-            EXPECT_EQ(opened->find(entry.name), &entry);
-            EXPECT_EQ(bytes_of(entry.type, static_cast<std::uint64_t>(entry.elements())),
-                      entry.bytes);
-            if (entry.bytes.is_zero()) continue;
-            EXPECT_GE(Bytes{entry.offset}, covered);
-            covered = Bytes{entry.offset} + entry.bytes;
-            EXPECT_LE(covered, size);
-        }
+        EXPECT_EQ(testing::broken_rule(*opened), "") << "seed " << seed;
     }
     EXPECT_GT(accepted, 10U) << "some changes are harmless: the test must see both sides";
 }

@@ -1,4 +1,5 @@
 // Whatever the bytes, decoding a picture ends in pixels or in a failure.
+// Seeds: tests/golden/images/*.png tests/golden/images/*.jpg
 
 #include <cstdint>
 #include <cstdlib>
