@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 namespace ballast {
 
@@ -22,48 +22,65 @@ std::string to_string(Bytes bytes) {
     return fmt::format("{:.2f} {}", value, kUnits[unit]);
 }
 
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r\n\v\f";
+
+std::string_view trimmed(std::string_view text) {
+    const auto begin = text.find_first_not_of(kBlanks);
+    if (begin == std::string_view::npos) return {};
+    return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+}
+
+std::string lower_case(std::string_view text) {
+    std::string lower(text);
+    for (auto& c : lower)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return lower;
+}
+
+/// 1 for "" and "b", 1024 for "k", "kb" and "kib", and so on; nothing for anything else.
+std::optional<double> factor_of(std::string_view unit) {
+    if (unit.empty() || unit == "b") return 1;
+    const auto power = std::string_view{"kmgtp"}.find(unit.front());
+    const auto tail = unit.substr(1);
+    const bool is_known = tail.empty() || tail == "b" || tail == "ib";
+    if (power == std::string_view::npos || !is_known) return std::nullopt;
+    return std::exp2(10.0 * static_cast<double>(power + 1));
+}
+
+}  // namespace
+
 Result<Bytes> parse_bytes(std::string_view text) {
-    const auto fault = [&](std::size_t column, std::string why) {
+    const auto amount = trimmed(text);
+    const auto column =
+        amount.empty() ? 1 : static_cast<std::size_t>(amount.data() - text.data()) + 1;
+    const auto fault = [&](std::string why) {
         return fail(Error{.code = Code::usage,
                           .what = "not an amount of memory",
                           .why = fmt::format("'{}': {}", text, why),
                           .place = {.column = column},
                           .hint = "write bytes (1073741824) or a unit: 512mb, 1.5gb"});
     };
-    std::string compact;
-    std::size_t column = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (std::isspace(static_cast<unsigned char>(text[i])) != 0) continue;
-        if (compact.empty()) column = i + 1;
-        compact += static_cast<char>(std::tolower(static_cast<unsigned char>(text[i])));
-    }
-    if (compact.empty()) return fault(1, "empty");
+    if (amount.empty()) return fault("empty");
+    const auto* begin = amount.data();
+    const auto* end = begin + amount.size();
+    double number = 0;
+    const auto [rest, failure] = std::from_chars(begin, end, number, std::chars_format::fixed);
+    if (failure != std::errc{} || !std::isfinite(number)) return fault("no number");
+    if (std::signbit(number)) return fault("negative");
 
-    double value = 0;
-    const auto* begin = compact.data();
-    const auto* end = begin + compact.size();
-    const auto [rest, failure] = std::from_chars(begin, end, value, std::chars_format::fixed);
-    if (failure != std::errc{} || !std::isfinite(value)) return fault(column, "no number");
-    if (value < 0) return fault(column, "negative");
-
-    std::string_view unit{rest, static_cast<std::size_t>(end - rest)};
-    double factor = 1;
-    if (!unit.empty() && unit != "b") {
-        const auto power = std::string_view{"kmgt"}.find(unit.front());
-        const auto tail = unit.substr(1);
-        if (power == std::string_view::npos || !(tail.empty() || tail == "b" || tail == "ib"))
-            return fault(column, fmt::format("unknown unit '{}'", unit));
-        factor = std::exp2(10.0 * static_cast<double>(power + 1));
-    }
-    const double bytes = std::floor(value * factor);
-    if (bytes >= 0x1p63) return fault(column, "too large");
-    // whole numbers without a unit stay exact beyond 2^53
-    if (factor == 1) {
-        std::uint64_t exact = 0;
-        const auto whole = std::from_chars(begin, rest, exact);
-        if (whole.ec == std::errc{} && whole.ptr == rest) return Bytes{exact};
-    }
-    return Bytes{static_cast<std::uint64_t>(bytes)};
+    const auto unit = trimmed({rest, static_cast<std::size_t>(end - rest)});
+    const auto factor = factor_of(lower_case(unit));
+    if (!factor) return fault(fmt::format("unknown unit '{}'", unit));
+    const double bytes = std::floor(number * *factor);
+    if (bytes >= 0x1p63) return fault("too large");
+    if (*factor != 1) return Bytes{static_cast<std::uint64_t>(bytes)};
+    if (bytes != number) return fault("part of a byte");
+    // a double is not exact beyond 2^53
+    std::uint64_t exact = 0;
+    const auto whole = std::from_chars(begin, rest, exact);
+    return Bytes{whole.ptr == rest ? exact : static_cast<std::uint64_t>(bytes)};
 }
 
 }  // namespace ballast

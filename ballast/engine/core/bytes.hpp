@@ -50,8 +50,9 @@ private:
 /// For people: "512 B", "1.50 MiB", "2.13 GiB" (1024-based, two decimals).
 std::string to_string(Bytes bytes);
 
-/// Reads "1073741824", "512mb", "1.5 GiB", "2g" (case and blanks do not matter; k, m, g, t are
-/// 1024-based with or without b or ib). Fails with `Code::usage` and the column of the fault.
+/// Reads "1073741824", "512mb", "1.5 GiB", "2g": k, m, g, t, p are 1024-based with or without b or
+/// ib, in either case; blanks may stand around number and unit. Rounds down to whole bytes. Fails
+/// with `Code::usage` and the column where the amount begins.
 Result<Bytes> parse_bytes(std::string_view text);
 
 namespace literals {

@@ -41,12 +41,12 @@ std::optional<DeviceId> parse_device(std::string_view text) {
         if (known != name) continue;
         if (colon == std::string_view::npos) return DeviceId{kind, 0};
         const auto digits = text.substr(colon + 1);
+        // from_chars alone would take "-0"
+        if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos)
+            return std::nullopt;
         int index = 0;
-        const auto [end, fault] =
-            std::from_chars(digits.data(), digits.data() + digits.size(), index);
-        const bool is_number = fault == std::errc{} && end == digits.data() + digits.size() &&
-                               !digits.empty() && index >= 0;
-        if (!is_number || (exists_once(kind) && index != 0)) return std::nullopt;
+        const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+        if (parsed.ec != std::errc{} || (exists_once(kind) && index != 0)) return std::nullopt;
         return DeviceId{kind, index};
     }
     return std::nullopt;

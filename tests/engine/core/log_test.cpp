@@ -1,0 +1,78 @@
+#include "ballast/engine/core/log.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace ballast {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+TEST(Log, WritesEveryLineToEverySink) {
+    const auto first = std::make_shared<CollectingSink>();
+    const auto second = std::make_shared<CollectingSink>();
+    const Log log({first, second});
+    log.info("loading");
+    log.warning("64 bytes too many");
+    for (const auto& sink : {first, second})
+        EXPECT_THAT(sink->lines(LogLevel::debug), ElementsAre("loading", "64 bytes too many"));
+}
+
+TEST(Log, SinksAreAskedForTheLevelsThatMatter) {
+    const auto sink = std::make_shared<CollectingSink>();
+    const Log log({sink});
+    log.debug("d");
+    log.info("i");
+    log.warning("w");
+    log.error("e");
+    EXPECT_THAT(sink->lines(LogLevel::debug), ElementsAre("d", "i", "w", "e"));
+    EXPECT_THAT(sink->lines(LogLevel::warning), ElementsAre("w", "e"));
+}
+
+TEST(Log, WithoutSinksDropsEverything) {
+    Log().error("nobody hears this");
+    Log(std::vector<std::shared_ptr<LogSink>>{}).error("nor this");
+}
+
+TEST(Log, CopiesShareTheirSinks) {
+    const auto sink = std::make_shared<CollectingSink>();
+    const Log log({sink});
+    const Log copy = log;  // NOLINT: the copy is what is tested
+    copy.info("through the copy");
+    EXPECT_THAT(sink->lines(LogLevel::info), ElementsAre("through the copy"));
+}
+
+TEST(Log, EscapesWhatForeignFilesSay) {
+    const auto sink = std::make_shared<CollectingSink>();
+    Log({sink}).warning("tensor \x1b[2J\nerror: fake");
+    EXPECT_THAT(sink->lines(LogLevel::warning), ElementsAre("tensor \\x1b[2J\\x0aerror: fake"));
+}
+
+TEST(Log, KeepsTheLinesOfAllThreads) {
+    const auto sink = std::make_shared<CollectingSink>();
+    {
+        const Log log({sink});
+        std::vector<std::jthread> threads;
+        for (int t = 0; t < 4; ++t)
+            threads.emplace_back([log] {
+                for (int i = 0; i < 250; ++i) log.info("line");
+            });
+    }
+    EXPECT_THAT(sink->lines(LogLevel::info), SizeIs(1000));
+}
+
+TEST(StderrSink, WritesLevelAndLineFromItsLevelOn) {
+    ::testing::internal::CaptureStderr();
+    const Log log({stderr_sink(LogLevel::warning)});
+    log.info("quiet");
+    log.warning("half the {} braces");
+    log.error("loud");
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+              "warning: half the {} braces\nerror: loud\n");
+}
+
+}  // namespace
+}  // namespace ballast
