@@ -1,0 +1,95 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace ballast::testing {
+namespace {
+
+using nlohmann::json;
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+TEST(Program, ExplainsItself) {
+    const auto outcome = run_program({"--help"});
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_TRUE(has(outcome.out, "run"));
+    EXPECT_TRUE(has(outcome.out, "inspect"));
+    EXPECT_FALSE(has(outcome.out, "serve")) << "announced commands are not advertised";
+    EXPECT_TRUE(outcome.err.empty());
+}
+
+TEST(Program, ExplainsEachCommand) {
+    const auto outcome = run_program({"run", "--help"});
+    EXPECT_EQ(outcome.status, 0);
+    for (const auto* option : {"--models", "--set", "--memory-limit", "--dry-run", "--report"})
+        EXPECT_TRUE(has(outcome.out, option)) << option;
+    EXPECT_FALSE(has(outcome.out, "--lowvram")) << "announced options are not advertised";
+    EXPECT_EQ(run_program({"help", "inspect"}).status, 0);
+}
+
+TEST(Program, NamesWhatItWasBuiltWith) {
+    const auto outcome = run_program({"--version"});
+    EXPECT_EQ(outcome.status, 0);
+    for (const auto* part : {"ballast ", "libtorch", "spdlog", "nlohmann-json"})
+        EXPECT_TRUE(has(outcome.out, part)) << part;
+}
+
+TEST(Program, TellsTheNearestNameForATypo) {
+    const auto command = run_program({"rnu", "x.json"});
+    EXPECT_EQ(command.status, 2);
+    EXPECT_TRUE(has(command.err, "run")) << command.err;
+    const auto option = run_program({"run", "x.json", "--outptu", "y"});
+    EXPECT_EQ(option.status, 2);
+    EXPECT_TRUE(has(option.err, "--output")) << option.err;
+}
+
+TEST(Program, SaysThatAnnouncedThingsAreNotAvailableYet) {
+    for (const auto& words : {std::vector<std::string>{"serve"},
+                              {"run", "x.json", "--lowvram"},
+                              {"run", "x.json", "--simulate", "p.json"},
+                              {"plan", "x.json"}}) {
+        const auto outcome = run_program(words);
+        EXPECT_EQ(outcome.status, 2) << words.back();
+        EXPECT_TRUE(has(outcome.err, "not available yet")) << outcome.err;
+    }
+}
+
+TEST(Program, AnswersErrorsAsOneDocumentWhenAsked) {
+    const auto outcome = run_program({"inspect", "/nowhere.safetensors", "--json"});
+    EXPECT_EQ(outcome.status, 3);
+    const auto document = json::parse(outcome.out);
+    EXPECT_EQ(document.at("error").at("code"), "not_found");
+    EXPECT_TRUE(document.at("error").contains("message"));
+    EXPECT_TRUE(document.at("error").contains("where"));
+}
+
+TEST(Inspect, SaysWhatAFileHolds) {
+    const auto file = in_repository("data/demo/models/checkpoints/ballast-demo.safetensors");
+    const auto outcome = run_program({"inspect", file.string(), "--json", "--tensors", "--verify"});
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const auto document = json::parse(outcome.out);
+    EXPECT_EQ(document.at("format"), "safetensors");
+    EXPECT_EQ(document.at("model").at("family"), "sd15");
+    EXPECT_EQ(document.at("size"), std::filesystem::file_size(file));
+    EXPECT_EQ(document.at("verified_bytes"), std::filesystem::file_size(file));
+    EXPECT_EQ(document.at("tensor_list").size(), document.at("tensors"));
+    EXPECT_TRUE(document.at("dtypes").contains("F16"));
+    for (const auto* key : {"bytes", "metadata", "blocks", "loose_bytes", "warnings"})
+        EXPECT_TRUE(document.contains(key)) << key;
+}
+
+TEST(Inspect, RefusesDamagedFilesWithPlaceAndRemedy) {
+    const auto outcome =
+        run_program({"inspect", in_repository("tests/cases/st-07-overlap.safetensors").string()});
+    EXPECT_EQ(outcome.status, 3);
+    EXPECT_TRUE(has(outcome.err, "error: "));
+    EXPECT_TRUE(has(outcome.err, "hint: "));
+    EXPECT_TRUE(outcome.out.empty());
+}
+
+}  // namespace
+}  // namespace ballast::testing

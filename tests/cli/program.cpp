@@ -1,0 +1,99 @@
+#include "tests/cli/program.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+
+namespace ballast::testing {
+namespace {
+
+struct Pipe {
+    int read = -1;
+    int write = -1;
+    Pipe() {
+        std::array<int, 2> ends{};
+        if (::pipe(ends.data()) == 0) {
+            read = ends[0];
+            write = ends[1];
+        }
+    }
+};
+
+[[noreturn]] void become_program(const std::vector<std::string>& arguments, const Pipe& out,
+                                 const Pipe& err, unsigned long most_file_bytes) {
+    ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
+    ::dup2(out.write, STDOUT_FILENO);
+    ::dup2(err.write, STDERR_FILENO);
+    ::close(out.read);
+    ::close(err.read);
+    if (most_file_bytes != 0) {
+        const rlimit limit{most_file_bytes, most_file_bytes};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+        ::signal(SIGXFSZ, SIG_IGN);  // writes then fail instead of killing
+    }
+    std::vector<std::string> words{BALLAST_PROGRAM};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> pointers;
+    for (auto& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    ::execv(BALLAST_PROGRAM, pointers.data());
+    ::_exit(127);
+}
+
+}  // namespace
+
+Outcome run_program(const std::vector<std::string>& arguments, const ProgramOptions& options) {
+    const Pipe out;
+    const Pipe err;
+    const pid_t process = ::fork();
+    if (process == 0) become_program(arguments, out, err, options.most_file_bytes);
+    ::close(out.write);
+    ::close(err.write);
+
+    Outcome outcome;
+    bool is_seen = options.wait_for.empty();
+    std::array<pollfd, 2> watched{{{out.read, POLLIN, 0}, {err.read, POLLIN, 0}}};
+    int open = 2;
+    while (open > 0) {
+        ::poll(watched.data(), watched.size(), -1);
+        for (std::size_t i = 0; i < watched.size(); ++i) {
+            if (watched[i].fd < 0 || watched[i].revents == 0) continue;
+            std::array<char, 65536> buffer{};
+            const auto got = ::read(watched[i].fd, buffer.data(), buffer.size());
+            if (got <= 0) {
+                ::close(watched[i].fd);
+                watched[i].fd = -1;
+                --open;
+                continue;
+            }
+            (i == 0 ? outcome.out : outcome.err)
+                .append(buffer.data(), static_cast<std::size_t>(got));
+        }
+        if (!is_seen && outcome.err.find(options.wait_for) != std::string::npos) {
+            is_seen = true;
+            options.when_seen(process);
+        }
+    }
+    int status = 0;
+    ::waitpid(process, &status, 0);
+    outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return outcome;
+}
+
+std::filesystem::path in_repository(const std::string& path) {
+    return std::filesystem::path(BALLAST_SOURCE_DIR) / path;
+}
+
+std::vector<std::string> demo(const std::filesystem::path& output, std::vector<std::string> more) {
+    std::vector<std::string> words{"run",      in_repository("data/demo/workflow.json").string(),
+                                   "--models", in_repository("data/demo/models").string(),
+                                   "--output", output.string()};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
+}  // namespace ballast::testing

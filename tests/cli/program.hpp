@@ -1,0 +1,37 @@
+#pragma once
+// Runs the real program as a user would.
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ballast::testing {
+
+struct Outcome {
+    int status = -1;  ///< exit status; 128 + signal when it died
+    std::string out;
+    std::string err;
+};
+
+struct ProgramOptions {
+    /// Called with the process once `wait_for` has appeared on its standard error.
+    std::function<void(int process)> when_seen;
+    std::string wait_for;
+    /// Largest file that the process may write, in bytes; 0: no limit. Stands for a full disk.
+    unsigned long most_file_bytes = 0;
+};
+
+/// Runs `ballast` with these arguments and without standard input.
+Outcome run_program(const std::vector<std::string>& arguments, const ProgramOptions& options = {});
+
+/// The repository's file.
+std::filesystem::path in_repository(const std::string& path);
+
+/// Arguments that run the demo workflow with pictures in `output`.
+std::vector<std::string> demo(const std::filesystem::path& output,
+                              std::vector<std::string> more = {});
+
+}  // namespace ballast::testing

@@ -1,0 +1,239 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/cli/program.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace ballast::testing {
+namespace {
+
+using nlohmann::json;
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+std::string bytes_of(const std::filesystem::path& path) {
+    std::ifstream stream(path, std::ios::binary);
+    std::ostringstream text;
+    text << stream.rdbuf();
+    return text.str();
+}
+
+std::size_t files_in(const std::filesystem::path& folder) {
+    if (!std::filesystem::exists(folder)) return 0;
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+}
+
+class Run : public ::testing::Test {
+protected:
+    [[nodiscard]] std::filesystem::path output() const { return folder_.path() / "out"; }
+
+    /// The demo workflow with one change, as a file.
+    std::string changed(const std::function<void(json&)>& change) {
+        auto workflow = json::parse(bytes_of(in_repository("data/demo/workflow.json")));
+        change(workflow);
+        return written(workflow.dump());
+    }
+    std::string written(const std::string& text) {
+        const auto path = folder_.path() / "workflow.json";
+        std::ofstream(path, std::ios::binary) << text;
+        return path.string();
+    }
+    Outcome run_file(const std::string& file, std::vector<std::string> more = {}) {
+        auto words = demo(output(), std::move(more));
+        words[1] = file;
+        return run_program(words);
+    }
+    /// Refused with this status before anything is written, with a hint where there is one.
+    void expect_refused(const Outcome& outcome, int status, const std::string& part) {
+        EXPECT_EQ(outcome.status, status) << outcome.err;
+        EXPECT_TRUE(has(outcome.err, "error: ")) << outcome.err;
+        EXPECT_TRUE(has(outcome.err, part)) << outcome.err;
+        EXPECT_EQ(files_in(output()), 0U);
+    }
+
+    TemporaryFolder folder_;
+};
+
+TEST_F(Run, DrawsThePictureAndReportsRealFigures) {
+    const auto report = folder_.path() / "report.json";
+    const auto outcome =
+        run_program(demo(output(), {"--json", "--report", report.string(), "--quiet"}));
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const auto document = json::parse(outcome.out);
+    EXPECT_EQ(json::parse(bytes_of(report)), document);
+    EXPECT_EQ(document.at("status"), "success");
+    ASSERT_EQ(document.at("outputs").size(), 1U);
+    const std::string picture = document.at("outputs")[0].at("path");
+    EXPECT_EQ(bytes_of(picture).substr(1, 3), "PNG");
+    const auto& cpu = document.at("devices").at("cpu");
+    EXPECT_EQ(cpu.at("planned"), cpu.at("realised"));
+    EXPECT_GT(cpu.at("peak"), cpu.at("realised"));
+    EXPECT_TRUE(cpu.at("limit").is_null());
+    EXPECT_GT(cpu.at("by_tag").at("activations"), 0);
+    EXPECT_EQ(document.at("models").size(), 3U);
+    EXPECT_GT(document.at("seconds").at("sample"), 0.0);
+    for (const auto* key : {"streaming", "cache", "warnings", "simulated"})
+        EXPECT_TRUE(document.contains(key)) << key;
+}
+
+TEST_F(Run, RepeatsOnlyWhatChanged) {
+    const auto outcome = run_program(demo(output(), {"--repeat", "2", "--json"}));
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const auto cache = json::parse(outcome.out).at("cache");
+    EXPECT_TRUE(cache.at("executed").empty()) << cache;
+    EXPECT_EQ(files_in(output()), 1U);
+}
+
+TEST_F(Run, RunsTheWorkflowInsideItsOwnPictureToTheSameBits) {
+    ASSERT_EQ(run_program(demo(output())).status, 0);
+    const auto first = std::filesystem::directory_iterator(output())->path();
+    const auto again = folder_.path() / "again";
+    auto words = demo(again);
+    words[1] = first.string();
+    const auto outcome = run_program(words);
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(bytes_of(first), bytes_of(std::filesystem::directory_iterator(again)->path()));
+}
+
+TEST_F(Run, FollowsChangedInputs) {
+    const auto outcome = run_program(demo(
+        output(), {"--set", "6.text=a green square on white", "--set", "3.steps=2", "--json"}));
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const std::string picture = json::parse(outcome.out).at("outputs")[0].at("path");
+    EXPECT_TRUE(has(bytes_of(picture), "a green square on white"));
+    const auto typo = run_program(demo(output(), {"--set", "6.txet=x"}));
+    EXPECT_EQ(typo.status, 2);
+    EXPECT_TRUE(has(typo.err, "text")) << typo.err;
+}
+
+TEST_F(Run, PlansWithoutComputing) {
+    const auto outcome = run_program(demo(output(), {"--dry-run", "--json"}));
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const auto document = json::parse(outcome.out);
+    EXPECT_TRUE(document.at("fits"));
+    ASSERT_EQ(document.at("models").size(), 3U);
+    for (const auto* key : {"compute", "mode", "blocks", "homes", "fits", "shortfall"})
+        EXPECT_TRUE(document.at("models")[0].contains(key)) << key;
+    const auto small =
+        run_program(demo(output(), {"--dry-run", "--json", "--memory-limit", "cpu=1mb"}));
+    EXPECT_EQ(small.status, 4);
+    EXPECT_GT(json::parse(small.out).at("shortfall").at("cpu").at("missing"), 0);
+}
+
+TEST_F(Run, RefusesWeightsThatDoNotFitBeforeReading) {
+    const auto outcome = run_program(demo(output(), {"--memory-limit", "cpu=2mb"}));
+    EXPECT_EQ(outcome.status, 4);
+    for (const auto* word : {"needed", "available", "missing", "hint: "})
+        EXPECT_TRUE(has(outcome.err, word)) << outcome.err;
+    EXPECT_EQ(files_in(output()), 0U);
+}
+
+TEST_F(Run, EndsCleanlyWhenActivationsDoNotFit) {
+    const auto outcome = run_program(demo(output(), {"--memory-limit", "cpu=8mb", "--set",
+                                                     "5.width=2048", "--set", "5.height=2048"}));
+    EXPECT_TRUE(outcome.status == 5 || outcome.status == 4) << outcome.status << outcome.err;
+    EXPECT_TRUE(has(outcome.err, "error: "));
+    EXPECT_EQ(files_in(output()), 0U);
+}
+
+TEST_F(Run, NamesNearModelsAndTheFoldersSearched) {
+    const auto outcome = run_program(demo(output(), {"--set", "4.ckpt_name=balast-demo"}));
+    expect_refused(outcome, 3, "ballast-demo.safetensors");
+    EXPECT_TRUE(has(outcome.err, "checkpoints")) << outcome.err;
+}
+
+TEST_F(Run, RefusesWorkflowsThatDoNotHoldTogether) {
+    expect_refused(run_file(written("{broken")), 3, "line 1");
+    expect_refused(run_file(written("")), 3, "");
+    expect_refused(run_file(folder_.path().string()), 3, "folder");
+    expect_refused(run_file((folder_.path() / "none.json").string()), 3, "no such file");
+    expect_refused(run_file(written(R"({"nodes": [], "links": [], "version": 0.4})")), 3, "API");
+    expect_refused(run_file(changed([](json& w) { w["3"]["class_type"] = "KSamplr"; })), 3,
+                   "KSampl");
+    expect_refused(run_file(changed([](json& w) { w["3"]["inputs"]["model"] = {"44", 0}; })), 3,
+                   "44");
+    expect_refused(run_file(changed([](json& w) { w["3"]["inputs"]["latent_image"] = {"3", 0}; })),
+                   3, "own result");
+    expect_refused(run_file(changed([](json& w) { w["3"]["inputs"]["steps"] = 0; })), 3, "steps");
+    expect_refused(run_file(changed([](json& w) { w["5"]["inputs"]["width"] = 0; })), 3, "width");
+    expect_refused(run_file(changed([](json& w) { w["5"]["inputs"]["width"] = 1 << 20; })), 3,
+                   "width");
+    expect_refused(run_file(changed([](json& w) { w["9"]["inputs"].erase("images"); })), 3,
+                   "images");
+}
+
+TEST_F(Run, NamesThePortedSamplersForOneThatIsNot) {
+    const auto outcome = run_program(demo(output(), {"--set", "3.sampler_name=dpm_fast"}));
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_TRUE(has(outcome.err, "dpmpp_2m")) << outcome.err;
+}
+
+TEST_F(Run, SaysSoWhenPicturesCannotBeWritten) {
+    const auto blocked = written("not a folder");
+    const auto outcome = run_program(demo(blocked + "/inside"));
+    EXPECT_EQ(outcome.status, 3);
+    EXPECT_TRUE(has(outcome.err, "--output")) << outcome.err;
+}
+
+TEST_F(Run, LeavesNoHalfPictureOnAFullDisk) {
+    const auto outcome =
+        run_program(demo(output()), {.when_seen = {}, .wait_for = "", .most_file_bytes = 1000});
+    EXPECT_EQ(outcome.status, 3) << outcome.err;
+    EXPECT_TRUE(has(outcome.err, "hint: ")) << outcome.err;
+    EXPECT_EQ(files_in(output()), 0U);
+}
+
+TEST_F(Run, TakesAPromptOfTenThousandWords) {
+    std::string prompt;
+    for (int i = 0; i < 10'000; ++i) prompt += "circle ";
+    const auto file = changed([&](json& w) {
+        w["6"]["inputs"]["text"] = prompt;
+        w["3"]["inputs"]["steps"] = 1;
+    });
+    const auto outcome = run_file(file);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+}
+
+TEST_F(Run, StopsAtTheNextLayerOnCtrlC) {
+    auto words = demo(output(), {"--set", "3.steps=10000"});
+    const auto outcome =
+        run_program(words, {.when_seen = [](int process) { ::kill(process, SIGINT); },
+                            .wait_for = "KSampler: step",
+                            .most_file_bytes = 0});
+    EXPECT_EQ(outcome.status, 130) << outcome.err;
+    EXPECT_EQ(files_in(output()), 0U);
+}
+
+TEST_F(Run, DrawsBlackAndNamesTheLayerWhenWeightsAreNotNumbers) {
+    const auto folder = folder_.path() / "models" / "checkpoints";
+    std::filesystem::create_directories(folder);
+    auto bytes = bytes_of(in_repository("data/demo/models/checkpoints/ballast-demo.safetensors"));
+    // the weight of one layer: fp16 0x7e00 is not a number
+    const std::string name = "\"model.diffusion_model.middle_block.0.in_layers.2.weight\":";
+    const auto entry = bytes.find(name);
+    ASSERT_NE(entry, std::string::npos);
+    const auto open = bytes.find('[', bytes.find("data_offsets", entry));
+    const auto begin = std::stoull(bytes.substr(open + 1));
+    std::uint64_t header = 0;
+    for (std::size_t i = 8; i-- > 0;) header = header << 8U | static_cast<unsigned char>(bytes[i]);
+    for (std::size_t i = 0; i < 64; i += 2) {
+        bytes[8 + header + begin + i] = '\x00';
+        bytes[8 + header + begin + i + 1] = '\x7e';
+    }
+    std::ofstream(folder / "ballast-demo.safetensors", std::ios::binary) << bytes;
+
+    auto words = demo(output(), {"--json"});
+    words[3] = (folder_.path() / "models").string();
+    const auto outcome = run_program(words);
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const auto warnings = json::parse(outcome.out).at("warnings").dump();
+    EXPECT_TRUE(has(warnings, "middle_block.0.in_layers.2")) << warnings;
+}
+
+}  // namespace
+}  // namespace ballast::testing
