@@ -122,7 +122,12 @@ private:
                               fmt::format("`ballast {}` takes {}", command_->name,
                                           most == 0 ? "no argument" : "one argument"),
                               "put an option's value directly behind it"));
-        if (!operands.empty()) invocation.operand = operands.front();
+        if (!operands.empty() && !operands.front().empty())
+            invocation.operand = operands.front();
+        else if (most == 1 && command_->need == Operand::required)
+            return fail(usage("an argument is missing", std::string(command_->operand),
+                              fmt::format("`ballast {}` needs it", command_->name),
+                              fmt::format("`ballast {} --help` shows examples", command_->name)));
         for (const auto& [name, option] : options_)
             if (option->count() > 0) invocation.given.push_back({name, option->results()});
         return invocation;

@@ -13,10 +13,14 @@ namespace ballast::cli {
 class Console;
 struct Invocation;
 
+/// Whether a command can do without its operand.
+enum class Operand { required, optional };
+
 struct Command {
     std::string_view name;
     std::string_view operand = {};  ///< "WORKFLOW": the one argument without dashes; empty if none
-    std::string_view summary;       ///< one line for the list of commands
+    Operand need = Operand::required;   ///< says nothing where there is no operand
+    std::string_view summary;           ///< one line for the list of commands
     std::string_view description = {};  ///< paragraphs for the command's own help
     std::string_view examples = {};
     CommandMask settings = 0;  ///< which rows of the settings table it has
