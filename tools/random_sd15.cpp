@@ -121,8 +121,7 @@ int main(int argc, char** argv) {
     std::string header = "{";
     std::uint64_t offset = 0;
     for (const auto& parameter : all) {
-        const auto end =
-            offset + static_cast<std::uint64_t>(elements(parameter)) * bits(type) / 8;
+        const auto end = offset + static_cast<std::uint64_t>(elements(parameter)) * bits(type) / 8;
         header += fmt::format(R"({}"{}":{{"dtype":"{}","shape":{},"data_offsets":[{},{}]}})",
                               header.size() > 1 ? "," : "", parameter.name, to_string(type),
                               models::to_string(parameter.shape), offset, end);

@@ -57,11 +57,10 @@ int run(const Arguments& arguments) {
     ops::set_threads(arguments.threads);
     const auto description = value_or_throw(
         models::sd::describe_unet(value_or_throw(formats::open_tensors(arguments.file))));
-    const auto network =
-        networks::sd::UNet::build(description.config, description.table);
+    const auto network = networks::sd::UNet::build(description.config, description.table);
     const auto store = value_or_throw(weights::WeightStore::load(
-        {.reader = value_or_throw(
-             formats::open_reader(arguments.file, formats::ReaderKind::positioned)),
+        {.reader =
+             value_or_throw(formats::open_reader(arguments.file, formats::ReaderKind::positioned)),
          .table = description.table,
          .plan = plan::resident_plan(description.table, kCpu, std::nullopt),
          .ledger = ledger.get()}));
@@ -78,8 +77,8 @@ int run(const Arguments& arguments) {
     at::Tensor out;
     for (std::string command; std::getline(std::cin, command);) {
         if (command == "step") {
-            const auto seconds = benchmarks::time_once(
-                [&] { out = network(forward, x, timesteps, context); });
+            const auto seconds =
+                benchmarks::time_once([&] { out = network(forward, x, timesteps, context); });
             std::cout << fmt::format("{}", seconds) << std::endl;
         } else if (command == "sum") {
             const auto values = out.to(at::kDouble);
