@@ -12,9 +12,9 @@ if(PROJECT_IS_TOP_LEVEL)
     endif()
     set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
     set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+    # the program finds its runtime in ../lib, so that folder has one name on all distributions
+    set(CMAKE_INSTALL_LIBDIR lib CACHE STRING "Folder of libraries below the install prefix")
 endif()
-# the program finds its runtime in ../lib, so that folder has one name on all distributions
-set(CMAKE_INSTALL_LIBDIR lib CACHE STRING "Folder of libraries below the install prefix")
 include(GNUInstallDirs)
 find_program(BALLAST_MOLD mold)
 if(BALLAST_MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
