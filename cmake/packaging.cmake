@@ -29,6 +29,9 @@ if(BALLAST_CLI)
 endif()
 if(BALLAST_RUNTIME)
     install(TARGETS ballast_runtime LIBRARY COMPONENT program)
-    install(DIRECTORY "${PROJECT_SOURCE_DIR}/data/demo" "${PROJECT_SOURCE_DIR}/data/clip"
+    install(DIRECTORY "${PROJECT_SOURCE_DIR}/data/demo"
         DESTINATION "${CMAKE_INSTALL_DATADIR}/ballast" COMPONENT program)
+    # the vocabulary lies inside the runtime; its licence goes with it
+    install(FILES "${PROJECT_SOURCE_DIR}/data/clip/LICENSE"
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME LICENSE.clip-vocabulary COMPONENT program)
 endif()
