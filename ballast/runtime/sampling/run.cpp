@@ -25,6 +25,15 @@ void check(const Sigmas& sigmas) {
                         .hint = "use another scheduler or number of steps"});
 }
 
+void check_noise(const at::Tensor& noise, at::IntArrayRef shape) {
+    if (noise.defined() && noise.sizes().equals(shape)) return;
+    throw Failure(Error{.code = Code::bad_value,
+                        .what = "cannot sample",
+                        .why = "the noise has another shape than the latent",
+                        .place = {.key = "noise"},
+                        .hint = "make the noise for this latent"});
+}
+
 /// Remembers the last estimate beside reporting it.
 class LastEstimate {
 public:
@@ -54,6 +63,7 @@ SamplingResult run_sampling(const SamplingRequest& request, const ModelSampling&
     // nothing to map where there is nothing: a shift would make something of it
     const auto start = is_blank(latent) ? latent : request.format.to_model(latent);
     const auto shape = latent.sizes();
+    check_noise(request.noise, shape);
     GuidedDenoiser guided({.network = &network,
                            .sampling = sampling,
                            .fits = hooks.fits,

@@ -24,10 +24,10 @@ struct SamplingRequest {
 
 /// The parts of a run that come from outside.
 struct SamplingHooks {
-    OnStep on_step;     ///< may be empty
-    BeforeCall before;  ///< stops the run by throwing; may be empty
-    AfterCall after;    ///< sees every output of the network; may be empty
-    FitsInMemory fits;  ///< may be empty: every batch fits
+    OnStep on_step = {};     ///< may be empty
+    BeforeCall before = {};  ///< stops the run by throwing; may be empty
+    AfterCall after = {};    ///< sees every output of the network; may be empty
+    FitsInMemory fits = {};  ///< may be empty: every batch fits
 };
 
 struct SamplingResult {
@@ -36,7 +36,7 @@ struct SamplingResult {
 };
 
 /// Runs the schedule. A schedule without a sigma returns the latent as it is. Throws `Failure`:
-/// `bad_value` (latent, mask or schedule make no sense), `not_available` (sampler), and what
+/// `bad_value` (latent, noise, mask or schedule make no sense), `not_available` (sampler), and what
 /// network and hooks throw.
 SamplingResult run_sampling(const SamplingRequest& request, const ModelSampling& sampling,
                             DiffusionNetwork& network, const SamplingHooks& hooks = {});

@@ -22,9 +22,10 @@ inline std::string golden_sampling(const std::string& file) {
     return std::string(BALLAST_TEST_DATA "/golden/sampling/") + file;
 }
 
-inline nlohmann::json golden_json(const std::string& file) {
+/// A part of a file, by value: what is iterated over must outlive the loop's head.
+inline nlohmann::json golden_json(const std::string& file, const std::string& part = "") {
     std::ifstream stream(golden_sampling(file));
-    return nlohmann::json::parse(stream);
+    return nlohmann::json::parse(stream).at(nlohmann::json::json_pointer(part));
 }
 
 /// Numbers, of which the files write those that JSON does not have as text.

@@ -23,7 +23,7 @@ std::vector<float> head(const ModelSampling& model, std::size_t count) {
 
 class GoldenModels : public ::testing::TestWithParam<const char*> {
 protected:
-    const nlohmann::json golden = golden_json("schedules.json").at("models").at(GetParam());
+    const nlohmann::json golden = golden_json("schedules.json", "/models").at(GetParam());
     const ModelSampling model = *model_named(GetParam());
 };
 

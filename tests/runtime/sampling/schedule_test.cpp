@@ -23,7 +23,7 @@ double tolerance_of(const std::string& scheduler, const std::string& model) {
 }
 
 TEST(Schedules, EqualTheRecordedOnes) {
-    const auto models = golden_json("schedules.json").at("models");
+    const auto models = golden_json("schedules.json", "/models");
     int compared = 0;
     for (const auto& [model_name, golden] : models.items()) {
         const auto model = model_named(model_name);

@@ -15,7 +15,7 @@ using ballast::testing::golden_json;
 using ballast::testing::model_named;
 
 TEST(StepSelection, GivesTheSamplerNodesWhatTheReferenceGives) {
-    const auto cases = golden_json("schedules.json").at("ksampler_sigmas");
+    const auto cases = golden_json("schedules.json", "/ksampler_sigmas");
     for (const auto& golden : cases) {
         const auto model = model_named(golden.at("model"));
         ASSERT_TRUE(model) << golden.at("model");
@@ -31,7 +31,7 @@ TEST(StepSelection, GivesTheSamplerNodesWhatTheReferenceGives) {
 }
 
 TEST(StepSelection, CutsSchedulesAsTheReferenceDoes) {
-    const auto cases = golden_json("schedules.json").at("start_last_step");
+    const auto cases = golden_json("schedules.json", "/start_last_step");
     for (const auto& golden : cases) {
         Sigmas sigmas =
             make_schedule(scheduler_of(golden.at("scheduler").get<std::string>()),

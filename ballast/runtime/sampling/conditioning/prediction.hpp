@@ -29,9 +29,9 @@ using AfterCall = std::function<void(const NetworkInput&, float sigma, const at:
 struct Predictor {
     DiffusionNetwork* network;
     ModelSampling sampling;
-    FitsInMemory fits;  ///< may be empty: everything fits
-    BeforeCall before;  ///< may be empty
-    AfterCall after;    ///< may be empty
+    FitsInMemory fits = {};  ///< may be empty: everything fits
+    BeforeCall before = {};  ///< may be empty
+    AfterCall after = {};    ///< may be empty
 
     /// Entries of equal size go into one call, as many as fit, at least one; texts of different
     /// length are repeated to a common one when that is at most four times the shorter.
