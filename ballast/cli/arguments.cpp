@@ -17,8 +17,7 @@ Error usage(std::string what, std::string key, std::string why, std::string hint
             .what = std::move(what),
             .why = std::move(why),
             .place = {.key = std::move(key)},
-            .hint = std::move(hint),
-            .shortfall = {}};
+            .hint = std::move(hint)};
 }
 
 Error not_available(std::string key, std::string why) {
@@ -26,8 +25,7 @@ Error not_available(std::string key, std::string why) {
             .what = "not available yet",
             .why = std::move(why),
             .place = {.key = std::move(key)},
-            .hint = "`ballast --help` lists what there is",
-            .shortfall = {}};
+            .hint = "`ballast --help` lists what there is"};
 }
 
 Error unknown_command(const std::string& name) {

@@ -15,8 +15,7 @@ Error cannot_write(const std::filesystem::path& path, int fault) {
             .what = "cannot write the file",
             .why = std::generic_category().message(fault),
             .place = {.file = path.string()},
-            .hint = fault == ENOENT ? "make its folder first" : "",
-            .shortfall = {}};
+            .hint = fault == ENOENT ? "make its folder first" : ""};
 }
 
 /// 0, or the errno of what failed.
@@ -30,16 +29,33 @@ int write_all(int file, std::string_view text) {
     return 0;
 }
 
+/// Devices and pipes (/dev/null, /dev/stderr) are written to; renaming would replace them.
+Result<void> write_directly(const std::filesystem::path& path, std::string_view text) {
+    const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file < 0) return fail(cannot_write(path, errno));
+    int fault = write_all(file, text);
+    if (::close(file) != 0 && fault == 0) fault = errno;
+    if (fault != 0) return fail(cannot_write(path, fault));
+    return {};
+}
+
 }  // namespace
 
 Result<void> write_file(const std::filesystem::path& path, std::string_view text) {
-    auto beside = path;
+    std::error_code ignored;
+    const auto status = std::filesystem::status(path, ignored);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+        return write_directly(path, text);
+    // through links to the file that they mean
+    const auto target =
+        std::filesystem::exists(status) ? std::filesystem::canonical(path, ignored) : path;
+    auto beside = target;
     beside += fmt::format(".part-{}", ::getpid());
     const int file = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) return fail(cannot_write(path, errno));
     int fault = write_all(file, text);
     if (::close(file) != 0 && fault == 0) fault = errno;
-    if (fault == 0 && ::rename(beside.c_str(), path.c_str()) != 0) fault = errno;
+    if (fault == 0 && ::rename(beside.c_str(), target.c_str()) != 0) fault = errno;
     if (fault == 0) return {};
     ::unlink(beside.c_str());
     return fail(cannot_write(path, fault));

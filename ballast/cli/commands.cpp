@@ -16,11 +16,21 @@ constexpr std::array kCommands = std::to_array<Command>({
      .summary = "Run a workflow and write its pictures",
      .description =
 R"(Runs a ComfyUI workflow in API format (in ComfyUI: Workflow > Export (API)), or the workflow
-inside a picture that Ballast or ComfyUI saved. The workflow is checked as a whole first;
-nothing is loaded if a node, a link or a value is wrong. Ctrl-C stops at the next layer.
+inside a picture that Ballast or ComfyUI saved; "-" reads it from standard input. The workflow is
+checked as a whole first: nothing is loaded if a node, a link or a value is wrong. Ctrl-C stops at
+the next layer and leaves no half-written picture.
 
 Model files are looked for in the folders of ComfyUI's models directory: checkpoints,
-diffusion_models (unet), text_encoders (clip), vae, embeddings.)",
+diffusion_models (unet), text_encoders (clip), vae, embeddings.
+
+The paths of the pictures are printed, one a line, then seconds and memory. With --json (and in the
+file of --report):
+  {"status": "success|error|interrupted", "outputs": [{"node", "path", "type"}],
+   "seconds": {"total", "load", "sample", "decode"},
+   "devices": {"cpu": {"planned", "realised", "peak", "limit", "by_tag": {"weights", ...}}},
+   "models": [{"name", "compute", "bytes", "blocks", "homes", "plan", ...}],
+   "streaming": {...}, "cache": {"executed", "cached"}, "runs": [...], "warnings": [...]}
+Sizes are bytes, figures by tag are the most that was held at once.)",
      .examples =
 R"(ballast run workflow.json --models ~/ComfyUI/models --output pictures
 ballast run workflow.json --set '6.text="a red circle"' --set 3.seed=7

@@ -8,6 +8,14 @@
 
 namespace ballast::cli {
 
+Json shortfall_json(const std::map<DeviceId, Shortfall>& shortfall) {
+    Json list = Json::object();
+    for (const auto& [device, lack] : shortfall)
+        list[to_string(device)] = {
+            {"needed", lack.needed}, {"available", lack.available}, {"missing", lack.missing()}};
+    return list;
+}
+
 Json to_json(const Error& error) {
     Json where = Json::object();
     if (!error.place.file.empty()) where["file"] = error.place.file;
@@ -15,14 +23,10 @@ Json to_json(const Error& error) {
     if (!error.place.node.empty()) where["node"] = error.place.node;
     if (!error.place.key.empty()) where["key"] = error.place.key;
     if (error.place.column) where["column"] = *error.place.column;
-    Json shortfall = Json::object();
-    for (const auto& [device, lack] : error.shortfall)
-        shortfall[to_string(device)] = {
-            {"needed", lack.needed}, {"available", lack.available}, {"missing", lack.missing()}};
     return {{"code", to_string(error.code)},
             {"message", to_string(error)},
             {"where", std::move(where)},
-            {"shortfall", std::move(shortfall)},
+            {"shortfall", shortfall_json(error.shortfall)},
             {"hint", error.hint}};
 }
 
@@ -52,6 +56,8 @@ void Console::complain(const Error& error) {
     std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
+void Console::note(std::string_view line) { fmt::print(stderr, "{}\n", escaped(line)); }
+
 int Console::fail(const Error& error) {
     if (form_ == Form::json)
         print(error_document(error));
@@ -66,9 +72,7 @@ int Console::finish(int status) {
     const Error error{.code = Code::io,
                       .what = "cannot write the result",
                       .why = std::generic_category().message(fault_),
-                      .place = {.file = "standard output"},
-                      .hint = {},
-                      .shortfall = {}};
+                      .place = {.file = "standard output"}};
     complain(error);
     return exit_status(error.code);
 }

@@ -15,6 +15,9 @@ using Json = nlohmann::ordered_json;
 /// How results are printed: for people, or as exactly one JSON document.
 enum class Form { text, json };
 
+/// {"cuda:0": {"needed", "available", "missing"}}
+Json shortfall_json(const std::map<DeviceId, Shortfall>& shortfall);
+
 /// One error as {"code", "message", "where", "shortfall", "hint"}.
 Json to_json(const Error& error);
 
@@ -42,6 +45,8 @@ public:
     int fail(const Error& error);
     /// The lines of `fail` alone, whatever the form.
     static void complain(const Error& error);
+    /// One line on standard error.
+    static void note(std::string_view line);
 
     /// Pushes out what is buffered. The exit status, which becomes that of an `io` failure when
     /// standard output could not take everything; a reader that went away is no failure.

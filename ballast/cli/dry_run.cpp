@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <functional>
+#include <algorithm>
+#include <array>
+#include <iterator>
 #include <set>
 
+#include "ballast/cli/run_options.hpp"
+#include "ballast/engine/formats/tensor_directory.hpp"
 #include "ballast/engine/plan/plan.hpp"
+#include "ballast/graph/required_models.hpp"
 #include "ballast/models/family.hpp"
 #include "ballast/models/sd/clip.hpp"
 #include "ballast/models/sd/unet.hpp"
@@ -14,130 +19,128 @@
 namespace ballast::cli {
 namespace {
 
+/// One model of a workflow and where its blocks would live.
 struct PlannedModel {
-    std::string name;
+    std::string name;  ///< "sd15.safetensors (unet)"
+    std::string node;
     plan::BlockTable table;
     plan::Plan plan;
 };
 
-/// Which component each output of a loader stands for.
-enum class Component { network, text_encoder, autoencoder };
-
-struct Loader {
-    std::string_view class_type;
-    std::string_view input;
-    std::string_view folder;
-    std::vector<Component> outputs;
+/// The part of a file that an output of a loader stands for; the names are the runtime's.
+struct Part {
+    std::string_view output_type;
+    std::string_view name;
+    Result<plan::BlockTable> (*blocks)(const formats::TensorDirectory&);
 };
 
-const std::vector<Loader>& loaders() {
-    static const std::vector<Loader> rows{
-        {"CheckpointLoaderSimple",
-         "ckpt_name",
-         "checkpoints",
-         {Component::network, Component::text_encoder, Component::autoencoder}},
-        {"UNETLoader", "unet_name", "diffusion_models", {Component::network}},
-        {"CLIPLoader", "clip_name", "text_encoders", {Component::text_encoder}},
-        {"VAELoader", "vae_name", "vae", {Component::autoencoder}},
-    };
-    return rows;
+template <auto describe>
+Result<plan::BlockTable> blocks_of(const formats::TensorDirectory& directory) {
+    auto description = describe(directory);
+    if (!description) return fail(description.error());
+    return std::move(description->table);
 }
 
-std::string_view name_of(Component component) {
-    switch (component) {
-        case Component::network: return "unet";
-        case Component::text_encoder: return "text";
-        case Component::autoencoder: return "vae";
-    }
-    return "unet";
+constexpr std::array kParts{
+    Part{"MODEL", "unet", blocks_of<models::sd::describe_unet>},
+    Part{"CLIP", "text", blocks_of<models::sd::describe_clip>},
+    Part{"VAE", "vae", blocks_of<models::sd::describe_vae>},
+};
+
+const Part* part_of(std::string_view output_type) {
+    const auto found = std::ranges::find(kParts, output_type, &Part::output_type);
+    return found == kParts.end() ? nullptr : &*found;
 }
 
-Result<plan::BlockTable> table_of(const formats::TensorDirectory& directory, Component component) {
-    const auto table = [](auto description) { return std::move(description.table); };
-    switch (component) {
-        case Component::network: return models::sd::describe_unet(directory).map(table);
-        case Component::text_encoder: return models::sd::describe_clip(directory).map(table);
-        case Component::autoencoder: return models::sd::describe_vae(directory).map(table);
-    }
-    return plan::BlockTable{};
-}
-
-/// Outputs of each node that an output node's inputs lead to.
-std::vector<std::set<std::size_t>> used_outputs(const graph::ValidWorkflow& workflow) {
-    std::vector<std::set<std::size_t>> used(workflow.nodes.size());
-    std::vector<bool> is_seen(workflow.nodes.size());
-    std::vector<std::size_t> open = workflow.outputs;
-    while (!open.empty()) {
-        const auto at = open.back();
-        open.pop_back();
-        if (is_seen[at]) continue;
-        is_seen[at] = true;
-        for (const auto& input : workflow.nodes[at].inputs) {
-            const auto* link = std::get_if<graph::Link>(&input.value);
-            if (link == nullptr) continue;
-            used[link->node].insert(link->output);
-            open.push_back(link->node);
-        }
-    }
+/// Outputs that some input is linked to: a loader reads only those parts of its file.
+std::set<std::pair<std::size_t, std::size_t>> used_outputs(const graph::ValidWorkflow& workflow) {
+    std::set<std::pair<std::size_t, std::size_t>> used;
+    for (const auto& node : workflow.nodes)
+        for (const auto& input : node.inputs)
+            if (const auto* link = std::get_if<graph::Link>(&input.value))
+                used.emplace(link->node, link->output);
     return used;
 }
 
-Result<std::vector<PlannedModel>> plan_models(const graph::ValidWorkflow& workflow,
-                                              const graph::Folders& folders) {
-    const auto used = used_outputs(workflow);
-    std::vector<PlannedModel> models;
-    std::set<std::string> known;  // two loaders of one file share its weights
-    for (std::size_t i = 0; i < workflow.nodes.size(); ++i) {
-        const auto& node = workflow.nodes[i];
-        for (const auto& loader : loaders()) {
-            if (loader.class_type != node.declaration->class_type || used[i].empty()) continue;
-            std::string name;
-            for (const auto& input : node.inputs)
-                if (input.name == loader.input)
-                    if (const auto* text = std::get_if<graph::Json>(&input.value))
-                        name = text->get<std::string>();
-            const auto path = folders.model_path(loader.folder, name);
-            if (!path) return fail(path.error());
-            const auto directory = formats::open_tensors(*path);
-            if (!directory) return fail(directory.error());
-            if (loader.outputs.size() > 1)
-                if (auto fits = models::require_sd1(*directory); !fits)
-                    return fail(std::move(fits).error());
-            for (const auto output : used[i]) {
-                const auto component = loader.outputs.at(output);
-                auto full_name = fmt::format("{} ({})", name, name_of(component));
-                if (!known.insert(path->string() + full_name).second) continue;
-                auto table = table_of(*directory, component);
-                if (!table) return fail(std::move(table).error());
-                models.push_back(
-                    {.name = std::move(full_name), .table = *std::move(table), .plan = {}});
-            }
-        }
+/// Plans models one after another, as if all were held at once; each finds the room that those
+/// before it left.
+class Planner {
+public:
+    explicit Planner(const graph::RuntimeOptions& options) : folders_(folders(options)) {
+        const auto limit = options.memory_limits.find(kCpu);
+        if (limit != options.memory_limits.end()) left_ = limit->second;
     }
-    return models;
+
+    Result<void> add(const graph::RequiredModel& required, const graph::ValidNode& node,
+                     const std::vector<const Part*>& parts) {
+        const auto path = folders_.model_path(required.folder, required.name);
+        if (!path) return fail(path.error());
+        const auto directory = formats::open_tensors(*path);
+        if (!directory) return fail(directory.error());
+        if (const auto family = models::require_sd1(*directory); !family)
+            return fail(family.error());
+        for (const auto* part : parts) {
+            // two loaders of one file share its weights
+            if (!seen_.emplace(*path, part->name).second) continue;
+            auto table = part->blocks(*directory);
+            if (!table) return fail(table.error());
+            place(fmt::format("{} ({})", required.name, part->name), node.id, *std::move(table));
+        }
+        return {};
+    }
+
+    [[nodiscard]] const std::vector<PlannedModel>& models() const { return models_; }
+
+private:
+    void place(std::string name, std::string node, plan::BlockTable table) {
+        auto plan = plan::resident_plan(table, kCpu, left_);
+        if (left_) left_ = left_->minus_or_zero(table.bytes());
+        models_.push_back({std::move(name), std::move(node), std::move(table), std::move(plan)});
+    }
+
+    graph::Folders folders_;
+    std::optional<Bytes> left_;  // of the limit on the CPU, if there is one
+    std::set<std::pair<std::filesystem::path, std::string_view>> seen_;
+    std::vector<PlannedModel> models_;
+};
+
+Result<std::vector<PlannedModel>> plan_models(const graph::ValidWorkflow& workflow,
+                                              const graph::RuntimeOptions& options) {
+    const auto used = used_outputs(workflow);
+    Planner planner(options);
+    for (const auto& required : graph::required_models(workflow.source, workflow.catalogue)) {
+        const auto node = std::ranges::find(workflow.nodes, required.node, &graph::ValidNode::id);
+        if (node == workflow.nodes.end()) continue;  // no output needs it
+        const auto index = static_cast<std::size_t>(node - workflow.nodes.begin());
+        std::vector<const Part*> parts;
+        for (std::size_t i = 0; i < node->declaration->outputs.size(); ++i)
+            if (const auto* part = part_of(node->declaration->outputs[i].type);
+                part != nullptr && used.contains({index, i}))
+                parts.push_back(part);
+        if (parts.empty()) continue;
+        auto added = planner.add(required, *node, parts);
+        if (added) continue;
+        auto error = std::move(added).error();
+        if (error.place.node.empty()) error.place.node = required.node;
+        return fail(std::move(error));
+    }
+    return planner.models();
 }
 
-Json shortfall_json(const std::map<DeviceId, Shortfall>& shortfall) {
-    Json list = Json::object();
-    for (const auto& [device, lack] : shortfall)
-        list[to_string(device)] = {
-            {"needed", lack.needed}, {"available", lack.available}, {"missing", lack.missing()}};
-    return list;
-}
-
-Json model_json(const PlannedModel& model) {
+Json to_json(const PlannedModel& model) {
     Json blocks = Json::array();
     for (std::size_t i = 0; i < model.table.blocks().size(); ++i) {
         const auto& block = model.table.blocks()[i];
         blocks.push_back({{"name", block.name},
                           {"bytes", block.bytes.count()},
                           {"home", to_string(model.plan.homes[i])},
-                          {"pinned", true}});
+                          {"pinned", block.name == plan::kLooseBlock}});
     }
     Json homes = Json::object();
     for (const auto& [device, bytes] : model.plan.per_device)
         homes[to_string(device)] = bytes.count();
     return {{"name", model.name},
+            {"node", model.node},
             {"compute", to_string(model.plan.compute)},
             {"mode", "auto"},
             {"blocks", std::move(blocks)},
@@ -149,51 +152,71 @@ Json model_json(const PlannedModel& model) {
             {"expected", nullptr},
             {"fits", model.plan.fits},
             {"shortfall", shortfall_json(model.plan.shortfall)},
-            {"plan", plan::digest(model.table, model.plan)},
             {"warnings", Json::array()},
-            {"explanation", Json::array({"every block stays on cpu, the compute device"})}};
+            {"explanation", Json::array({"all blocks stay on cpu, the only device so far"})},
+            {"plan", plan::digest(model.table, model.plan)}};
+}
+
+constexpr const char* kWeightsOnly =
+    "weights only: what the arithmetic needs beside them is not planned yet";
+
+/// What all models of the workflow need together.
+struct Total {
+    Bytes bytes;
+    std::map<DeviceId, Shortfall> shortfall;
+
+    [[nodiscard]] bool fits() const { return shortfall.empty(); }
+};
+
+Total total_of(const std::vector<PlannedModel>& models, const graph::RuntimeOptions& options) {
+    Total total;
+    for (const auto& model : models) total.bytes += model.table.bytes();
+    const auto limit = options.memory_limits.find(kCpu);
+    if (limit != options.memory_limits.end() && total.bytes > limit->second)
+        total.shortfall[kCpu] = {.needed = total.bytes.count(), .available = limit->second.count()};
+    return total;
+}
+
+std::string to_text(const std::vector<PlannedModel>& models, const Total& total) {
+    std::string text = "the workflow is valid\n";
+    for (const auto& model : models)
+        text += fmt::format("{}: {} blocks, {} on {}\n", escaped(model.name),
+                            model.table.blocks().size(), to_string(model.table.bytes()),
+                            to_string(model.plan.compute));
+    text += fmt::format("weights: {} (the arithmetic needs more, which is not planned yet)\n",
+                        to_string(total.bytes));
+    return text;
 }
 
 }  // namespace
 
-int dry_run(const graph::ValidWorkflow& workflow, const graph::Folders& folders,
-            const std::map<DeviceId, Bytes>& limits, Console& console) {
-    auto models = plan_models(workflow, folders);
+int dry_run(const graph::ValidWorkflow& workflow, const graph::RuntimeOptions& options,
+            Console& console) {
+    const auto models = plan_models(workflow, options);
     if (!models) return console.fail(models.error());
+    const auto total = total_of(*models, options);
 
-    const auto limit = limits.find(kCpu);
-    std::optional<Bytes> left;
-    if (limit != limits.end()) left = limit->second;
-    const auto room = left;
-    Bytes sum;
-    for (auto& model : *models) {
-        model.plan = plan::resident_plan(model.table, kCpu, left);
-        if (left) left = left->minus_or_zero(model.table.bytes());
-        sum += model.table.bytes();
-    }
-    const bool fits = !room || sum <= *room;
-    std::map<DeviceId, Shortfall> shortfall;
-    if (!fits) shortfall[kCpu] = {.needed = sum.count(), .available = room->count()};
-
-    Json document{{"models", Json::array()},
-                  {"homes", {{"cpu", sum.count()}}},
-                  {"fits", fits},
-                  {"shortfall", shortfall_json(shortfall)},
-                  {"warnings", Json::array()}};
-    std::string text;
-    for (const auto& model : *models) {
-        document["models"].push_back(model_json(model));
-        text += fmt::format("{}: {} blocks, {} on cpu\n", model.name, model.table.blocks().size(),
-                            to_string(model.table.bytes()));
-    }
-    text += fmt::format("weights: {} on cpu{}\n", to_string(sum),
-                        room ? fmt::format(", limit {}", to_string(*room)) : std::string());
-    if (!fits)
-        text += fmt::format("does not fit: needed {}, available {}, missing {}\n", sum.count(),
-                            room->count(), shortfall.at(kCpu).missing());
-    console.say(text);
-    console.print(document);
-    return fits ? 0 : exit_status(Code::does_not_fit);
+    Json list = Json::array();
+    for (const auto& model : *models) list.push_back(to_json(model));
+    console.print({{"models", std::move(list)},
+                   {"homes", {{to_string(kCpu), total.bytes.count()}}},
+                   {"fits", total.fits()},
+                   {"shortfall", shortfall_json(total.shortfall)},
+                   {"warnings", Json::array({kWeightsOnly})}});
+    console.say(to_text(*models, total));
+    if (total.fits()) return 0;
+    const auto& lack = total.shortfall.at(kCpu);
+    const Error refusal{
+        .code = Code::does_not_fit,
+        .what = "the workflow does not fit",
+        .why = fmt::format("its weights need {}, available are {}, missing {}",
+                           to_string(Bytes{lack.needed}), to_string(Bytes{lack.available}),
+                           to_string(Bytes{lack.missing()})),
+        .place = {.key = to_string(kCpu)},
+        .hint = "raise --memory-limit, or use smaller models",
+        .shortfall = total.shortfall};
+    Console::complain(refusal);
+    return exit_status(refusal.code);
 }
 
 }  // namespace ballast::cli

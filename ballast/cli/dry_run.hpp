@@ -1,15 +1,15 @@
 #pragma once
-// What a run would load, and whether it fits, from file headers alone.
+// `ballast run --dry-run`: what a workflow would load, and whether it fits.
 
 #include "ballast/cli/console.hpp"
-#include "ballast/graph/folders.hpp"
+#include "ballast/graph/runtime.hpp"
 #include "ballast/graph/valid_workflow.hpp"
 
 namespace ballast::cli {
 
-/// Prints the plan of every model that the workflow loads; the exit status says whether all of them
-/// fit together (4 if not).
-int dry_run(const graph::ValidWorkflow& workflow, const graph::Folders& folders,
-            const std::map<DeviceId, Bytes>& limits, Console& console);
+/// Plans every model that the workflow loads, from the headers of its files, and prints the plans.
+/// Returns the exit status: that of `does_not_fit` when the limits do not allow it.
+int dry_run(const graph::ValidWorkflow& workflow, const graph::RuntimeOptions& options,
+            Console& console);
 
 }  // namespace ballast::cli

@@ -67,10 +67,17 @@ std::string options_of(const Command& command) {
     return text;
 }
 
+/// "FILE", or "[TOPIC]" where it may be left out.
+std::string operand_text(const Command& command) {
+    if (command.operand.empty() || command.need == Operand::required)
+        return std::string(command.operand);
+    return fmt::format("[{}]", command.operand);
+}
+
 std::string command_page(const Command& command) {
     auto page = fmt::format(
         "usage: ballast {}{}{}\n\n{}.\n", command.name, command.settings != 0 ? " [options]" : "",
-        command.operand.empty() ? "" : fmt::format(" {}", command.operand), command.summary);
+        command.operand.empty() ? "" : " " + operand_text(command), command.summary);
     if (!command.description.empty()) page += fmt::format("\n{}\n", command.description);
     page += options_of(command);
     if (!command.examples.empty()) page += "\nExamples:\n" + indented(command.examples);
@@ -84,8 +91,9 @@ std::string program_page() {
         "is.\n\nCommands:\n";
     for (const auto& command : commands()) {
         if (command.run == nullptr) continue;
-        page += fmt::format("  {:<18}  {}\n", fmt::format("{} {}", command.name, command.operand),
-                            command.summary);
+        page +=
+            fmt::format("  {:<18}  {}\n", fmt::format("{} {}", command.name, operand_text(command)),
+                        command.summary);
     }
     page +=
         "\n`ballast COMMAND --help` explains one command, `ballast help settings` lists all "
@@ -117,8 +125,7 @@ int help(const Invocation& invocation, Console& console) {
                                             : "there is no such command",
                              .place = {.key = topic},
                              .hint = near ? fmt::format("did you mean `ballast help {}`?", *near)
-                                          : "`ballast --help` lists the commands",
-                             .shortfall = {}});
+                                          : "`ballast --help` lists the commands"});
     }
     console.say(page);
     console.print({{"help", page}});

@@ -3,168 +3,155 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "ballast/cli/console.hpp"
-#include "ballast/engine/core/settings.hpp"
+#include "ballast/cli/model_config.hpp"
 #include "ballast/engine/formats/io/file.hpp"
 #include "ballast/engine/formats/tensor_directory.hpp"
+#include "ballast/engine/plan/block_table.hpp"
 #include "ballast/models/family.hpp"
-#include "ballast/models/sd/clip.hpp"
-#include "ballast/models/sd/unet.hpp"
-#include "ballast/models/sd/vae.hpp"
 
 namespace ballast::cli {
 namespace {
 
-/// Blocks of the whole file, names in natural order.
-plan::BlockTable blocks_of(const formats::TensorDirectory& directory) {
+using formats::TensorDirectory;
+using formats::TensorEntry;
+
+/// What is worth saying beyond the directory itself.
+struct Summary {
+    std::map<std::string, std::size_t> dtypes;  ///< tensors of each format
+    std::size_t blocks = 0;
+    Bytes loose_bytes;
+    models::Recognition model;
+    Json config;
+    std::vector<std::string> warnings;
+    std::optional<Bytes> verified;
+};
+
+Summary summary_of(const TensorDirectory& directory) {
+    Summary summary;
     std::vector<plan::BlockTensor> tensors;
     tensors.reserve(directory.entries().size());
-    for (const auto& entry : directory.entries())
-        tensors.push_back({.name = entry.name,
-                           .type = entry.type,
-                           .shape = entry.shape,
-                           .offset = entry.offset,
-                           .bytes = entry.bytes});
-    std::sort(tensors.begin(), tensors.end(),
-              [](const auto& a, const auto& b) { return plan::natural_less(a.name, b.name); });
-    return plan::group_into_blocks(tensors);
+    for (const auto& entry : directory.entries()) {
+        ++summary.dtypes[std::string(to_string(entry.type))];
+        tensors.push_back({entry.name, entry.type, entry.shape, entry.offset, entry.bytes});
+    }
+    const auto table = plan::group_into_blocks(std::move(tensors));
+    for (const auto& block : table.blocks()) {
+        if (block.name == plan::kLooseBlock)
+            summary.loose_bytes = block.bytes;
+        else
+            ++summary.blocks;
+    }
+    summary.model = models::recognise(directory);
+    summary.warnings = directory.warnings();
+    summary.config = model_config(directory, summary.model.family, summary.warnings);
+    return summary;
 }
 
-/// What the tensors say about the components of Stable Diffusion 1.x that the file has.
-Json config_of(const formats::TensorDirectory& directory) {
-    Json config = Json::object();
-    if (const auto unet = models::sd::describe_unet(directory)) {
-        const auto& c = unet->config;
-        config["unet"] = {{"model_channels", c.model_channels},
-                          {"channel_mult", c.channel_mult},
-                          {"num_res_blocks", c.num_res_blocks},
-                          {"transformer_depth", c.transformer_depth},
-                          {"transformer_depth_middle", c.transformer_depth_middle},
-                          {"transformer_depth_output", c.transformer_depth_output},
-                          {"context_dim", c.context_dim},
-                          {"num_heads", c.num_heads}};
+/// Reads the whole file once and drops what it reads.
+Result<Bytes> read_everything(const std::filesystem::path& path) {
+    auto file = formats::File::open(path);
+    if (!file) return fail(file.error());
+    std::vector<std::byte> buffer(std::size_t{4} << 20U);
+    const auto size = file->size().count();
+    for (std::uint64_t offset = 0; offset < size; offset += buffer.size()) {
+        const auto count = std::min<std::uint64_t>(buffer.size(), size - offset);
+        const auto read = file->read_at(offset, std::span(buffer).first(count));
+        if (!read) return fail(read.error());
     }
-    if (const auto clip = models::sd::describe_clip(directory)) {
-        const auto& c = clip->config;
-        config["clip_l"] = {{"hidden_size", c.hidden_size},
-                            {"num_attention_heads", c.num_attention_heads},
-                            {"num_hidden_layers", c.num_hidden_layers},
-                            {"intermediate_size", c.intermediate_size}};
-    }
-    if (const auto vae = models::sd::describe_vae(directory)) {
-        const auto& c = vae->config;
-        config["vae"] = {{"ch", c.ch},
-                         {"ch_mult", c.ch_mult},
-                         {"num_res_blocks", c.num_res_blocks},
-                         {"z_channels", c.z_channels},
-                         {"embed_dim", c.embed_dim}};
-    }
-    return config;
+    return file->size();
 }
 
-Json tensor_list(const formats::TensorDirectory& directory) {
+Json list_of(const std::vector<TensorEntry>& entries) {
     Json list = Json::array();
-    for (const auto& entry : directory.entries())
+    for (const auto& entry : entries)
         list.push_back({{"name", entry.name},
-                        {"dtype", std::string(to_string(entry.type))},
+                        {"dtype", to_string(entry.type)},
                         {"shape", entry.shape},
                         {"offset", entry.offset},
                         {"bytes", entry.bytes.count()}});
     return list;
 }
 
-/// Reads every byte; returns how many.
-Result<std::uint64_t> read_through(const std::filesystem::path& path) {
-    const auto file = formats::File::open(path);
-    if (!file) return fail(file.error());
-    constexpr std::uint64_t kChunk = std::uint64_t{4} << 20U;
-    std::vector<std::byte> buffer(std::min(kChunk, file->size().count()));
-    std::uint64_t done = 0;
-    while (done < file->size().count()) {
-        const auto size = std::min<std::uint64_t>(buffer.size(), file->size().count() - done);
-        if (auto read = file->read_at(done, std::span(buffer).first(size)); !read)
-            return fail(std::move(read).error());
-        done += size;
-    }
-    return done;
+enum class Tensors { summed_up, listed };
+
+Json document_of(const TensorDirectory& directory, const Summary& summary, Tensors tensors) {
+    Json document{{"format", formats::to_string(directory.format())},
+                  {"size", directory.file_size().count()},
+                  {"tensors", directory.entries().size()},
+                  {"bytes", directory.tensor_bytes().count()},
+                  {"dtypes", summary.dtypes},
+                  {"metadata", directory.metadata()},
+                  {"model",
+                   {{"family", models::to_string(summary.model.family)},
+                    {"text", summary.model.text},
+                    {"config", summary.config}}},
+                  {"blocks", summary.blocks},
+                  {"loose_bytes", summary.loose_bytes.count()},
+                  {"warnings", summary.warnings}};
+    if (summary.verified) document["verified_bytes"] = summary.verified->count();
+    if (tensors == Tensors::listed) document["tensor_list"] = list_of(directory.entries());
+    return document;
 }
 
-std::string text_of(const Json& document) {
-    std::string text =
-        fmt::format("{}: {}, {} in {} tensors\n", document["format"].get<std::string>(),
-                    document["model"]["text"].get<std::string>(),
-                    to_string(Bytes{document["bytes"].get<std::uint64_t>()}),
-                    document["tensors"].get<std::size_t>());
-    std::string types;
-    for (const auto& [name, count] : document["dtypes"].items())
-        types +=
-            fmt::format("{}{} x {}", types.empty() ? "" : ", ", count.get<std::size_t>(), name);
-    text += fmt::format("stored as: {}\n", types.empty() ? "nothing" : types);
-    text += fmt::format("blocks: {}, loose parameters: {}\n", document["blocks"].get<std::size_t>(),
-                        to_string(Bytes{document["loose_bytes"].get<std::uint64_t>()}));
-    for (const auto& [part, config] : document["model"]["config"].items())
-        text += fmt::format("{}: {}\n", part, config.dump());
-    for (const auto& [key, value] : document["metadata"].items()) {
-        auto shown = value.get<std::string>();
-        if (shown.size() > 200) shown = shown.substr(0, 200) + "...";
-        text += fmt::format("metadata {}: {}\n", escaped(key), escaped(shown));
-    }
-    for (const auto& warning : document["warnings"])
-        text += fmt::format("warning: {}\n", escaped(warning.get<std::string>()));
-    if (document.contains("verified_bytes"))
-        text += fmt::format("verified: {} bytes read\n",
-                            document["verified_bytes"].get<std::uint64_t>());
-    if (document.contains("tensor_list"))
-        for (const auto& tensor : document["tensor_list"])
-            text += fmt::format(
-                "{}  {}  {}  {} bytes at {}\n", escaped(tensor["name"].get<std::string>()),
-                tensor["dtype"].get<std::string>(), tensor["shape"].dump(),
-                tensor["bytes"].get<std::uint64_t>(), tensor["offset"].get<std::uint64_t>());
+/// Metadata values can be whole training logs.
+std::string shortened(const std::string& value) {
+    constexpr std::size_t kMost = 120;
+    if (value.size() <= kMost) return escaped(value);
+    return escaped(value.substr(0, kMost)) + fmt::format("... ({} bytes)", value.size());
+}
+
+std::string text_of(const TensorDirectory& directory, const Summary& summary, Tensors tensors) {
+    std::string text;
+    const auto out = std::back_inserter(text);
+    fmt::format_to(out, "{}: {}, {}, {} tensors\n", escaped(directory.path().string()),
+                   formats::to_string(directory.format()), to_string(directory.file_size()),
+                   directory.entries().size());
+    fmt::format_to(out, "model       {} ({})\n", models::to_string(summary.model.family),
+                   summary.model.text);
+    fmt::format_to(out, "weights     {}\n", to_string(directory.tensor_bytes()));
+    for (const auto& [type, count] : summary.dtypes)
+        fmt::format_to(out, "            {} {}\n", count, type);
+    fmt::format_to(out, "blocks      {}, loose parameters {}\n", summary.blocks,
+                   to_string(summary.loose_bytes));
+    for (const auto& [part, config] : summary.config.items())
+        fmt::format_to(out, "{:<11} {}\n", part, config.dump());
+    for (const auto& [key, value] : directory.metadata())
+        fmt::format_to(out, "metadata    {} = {}\n", escaped(key), shortened(value));
+    for (const auto& warning : summary.warnings)
+        fmt::format_to(out, "warning     {}\n", escaped(warning));
+    if (summary.verified)
+        fmt::format_to(out, "verified    {} were read\n", to_string(*summary.verified));
+    if (tensors == Tensors::listed)
+        for (const auto& entry : directory.entries())
+            fmt::format_to(out, "{:>12} {:>12}  {:<8} [{}]  {}\n", entry.offset,
+                           entry.bytes.count(), to_string(entry.type), fmt::join(entry.shape, ", "),
+                           escaped(entry.name));
     return text;
 }
 
 }  // namespace
 
 int inspect(const Invocation& invocation, Console& console) {
-    const auto settings = resolve_settings({.command = kInspectCommand,
-                                            .command_line = invocation.given,
-                                            .environment = process_environment()});
+    const auto settings =
+        resolve_settings({.command = kInspectCommand, .command_line = invocation.given});
     if (!settings) return console.fail(settings.error());
     const auto directory = formats::open_tensors(invocation.operand);
     if (!directory) return console.fail(directory.error());
-
-    std::map<std::string, std::size_t> types;
-    for (const auto& entry : directory->entries()) ++types[std::string(to_string(entry.type))];
-    const auto recognition = models::recognise(*directory);
-    const auto blocks = blocks_of(*directory);
-    const auto loose = blocks.find(plan::kLooseBlock);
-
-    Json document{{"format", fmt::format("{}", to_string(directory->format()))},
-                  {"size", directory->file_size().count()},
-                  {"tensors", directory->entries().size()},
-                  {"bytes", directory->tensor_bytes().count()},
-                  {"dtypes", types},
-                  {"metadata", Json::object()},
-                  {"model",
-                   {{"family", std::string(to_string(recognition.family))},
-                    {"text", std::string(recognition.text)},
-                    {"config", config_of(*directory)}}},
-                  {"blocks", blocks.blocks().size() - (loose ? 1 : 0)},
-                  {"loose_bytes", loose ? blocks[*loose].bytes.count() : 0},
-                  {"warnings", directory->warnings()}};
-    for (const auto& [key, value] : directory->metadata()) document["metadata"][key] = value;
+    auto summary = summary_of(*directory);
     if (settings->flag("verify")) {
-        const auto read = read_through(directory->path());
-        if (!read) return console.fail(read.error());
-        document["verified_bytes"] = *read;
+        const auto verified = read_everything(invocation.operand);
+        if (!verified) return console.fail(verified.error());
+        summary.verified = *verified;
     }
-    if (settings->flag("tensors")) {
-        document["tensor_list"] = tensor_list(*directory);
-    }
-    console.say(text_of(document));
-    console.print(document);
+    const auto tensors = settings->flag("tensors") ? Tensors::listed : Tensors::summed_up;
+    if (console.form() == Form::json)
+        console.print(document_of(*directory, summary, tensors));
+    else
+        console.say(text_of(*directory, summary, tensors));
     return 0;
 }
 

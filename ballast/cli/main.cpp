@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -16,13 +17,16 @@ int run_program(const std::vector<std::string>& arguments, ballast::cli::Console
         const auto invocation = ballast::cli::parse_arguments(arguments);
         if (!invocation) return console.fail(invocation.error());
         return invocation->command->run(*invocation, console);
+    } catch (const std::bad_alloc&) {
+        return console.fail({.code = ballast::Code::out_of_memory,
+                             .what = "out of memory",
+                             .why = "the system gave the program no more",
+                             .hint = "close other programs, or lower the size or the batch"});
     } catch (const std::exception& fault) {
         return console.fail({.code = ballast::Code::internal,
                              .what = "internal error",
                              .why = fault.what(),
-                             .place = {},
-                             .hint = "please report it with the command line that led here",
-                             .shortfall = {}});
+                             .hint = "please report it with the command line that led here"});
     }
 }
 

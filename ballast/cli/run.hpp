@@ -5,9 +5,7 @@
 
 namespace ballast::cli {
 
-class Console;
-
-/// Validates the workflow, then plans it (--dry-run) or executes it.
+/// Reads, changes (--set), checks and runs a workflow, or with --dry-run says what it would load.
 int run(const Invocation& invocation, Console& console);
 
 }  // namespace ballast::cli

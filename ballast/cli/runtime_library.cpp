@@ -16,8 +16,7 @@ Error cannot_open(const std::filesystem::path& library, Code code, std::string w
             .what = "cannot open the runtime",
             .why = std::move(why),
             .place = {.file = library.string()},
-            .hint = std::move(hint),
-            .shortfall = {}};
+            .hint = std::move(hint)};
 }
 
 Error loading_error(const std::filesystem::path& library) {

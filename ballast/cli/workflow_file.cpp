@@ -1,50 +1,65 @@
 #include "ballast/cli/workflow_file.hpp"
 
-#include "ballast/engine/formats/io/file.hpp"
+#include <algorithm>
+
+#include "ballast/engine/core/text_file.hpp"
 #include "ballast/graph/png_text.hpp"
 
 namespace ballast::cli {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20U;
+constexpr Bytes kMost{std::uint64_t{256} << 20U};
 
-Result<std::string> read_all(const std::filesystem::path& path) {
-    const auto file = formats::File::open(path);
-    if (!file) return fail(file.error());
-    if (file->size().count() > kMostBytes) {
-        return fail(Error{.code = Code::foreign_file,
-                          .what = "cannot read the workflow",
-                          .why = "the file is too large for a workflow: " + to_string(file->size()),
-                          .place = {.file = path.string()},
-                          .hint = "give a workflow (JSON), or a picture that Ballast has saved"});
+Error not_in_picture(const std::string& file, const std::vector<graph::PngText>& texts) {
+    Error error{.code = Code::not_found,
+                .what = "cannot read the workflow",
+                .why = "the picture carries none (it has no text 'prompt')",
+                .place = {.file = file},
+                .hint = "use a picture as it was saved; editors and web sites drop such texts"};
+    if (std::ranges::count(texts, "workflow", &graph::PngText::keyword) != 0) {
+        error.why = "the picture carries only the editor's own description of it";
+        error.hint = "open the picture in ComfyUI and export the workflow in API format";
     }
-    std::string text(file->size().count(), '\0');
-    auto read = file->read_at(0, std::as_writable_bytes(std::span(text)));
-    if (!read) return fail(std::move(read).error());
-    return text;
+    return error;
+}
+
+Result<graph::Workflow> workflow_of_picture(const std::string& picture, const std::string& file) {
+    auto texts = graph::png_texts(picture);
+    if (!texts) {
+        auto error = std::move(texts).error();
+        error.place.file = file;
+        return fail(std::move(error));
+    }
+    const auto prompt = std::ranges::find(*texts, "prompt", &graph::PngText::keyword);
+    if (prompt == texts->end()) return fail(not_in_picture(file, *texts));
+    auto document = graph::parse_json(prompt->text, file);
+    if (!document) return fail(std::move(document).error());
+
+    auto others = graph::Json::object();
+    for (const auto& text : *texts) {
+        if (text.keyword == "prompt") continue;
+        // texts of other programs need not be JSON
+        if (auto value = graph::parse_json(text.text)) others[text.keyword] = *std::move(value);
+    }
+    auto submission = graph::Json::object();
+    submission["prompt"] = *std::move(document);
+    submission["extra_data"]["extra_pnginfo"] = std::move(others);
+    return graph::workflow_from_json(std::move(submission), file);
 }
 
 }  // namespace
 
 Result<graph::Workflow> read_workflow_file(const std::filesystem::path& path) {
-    const auto text = read_all(path);
-    if (!text) return fail(text.error());
-    if (!graph::is_png(*text)) return graph::workflow_from_text(*text, path.string());
-
-    auto chunks = graph::png_texts(*text);
-    if (!chunks) {
-        auto error = std::move(chunks).error();
-        error.place.file = path.string();
+    const auto text = read_text_file(path, kMost);
+    if (!text) {
+        auto error = text.error();
+        error.what = "cannot read the workflow";
+        error.hint = "give a workflow (JSON), or a picture that Ballast has saved";
         return fail(std::move(error));
     }
-    for (const auto& chunk : *chunks)
-        if (chunk.keyword == "prompt") return graph::workflow_from_text(chunk.text, path.string());
-    return fail(
-        Error{.code = Code::not_found,
-              .what = "cannot read the workflow",
-              .why = "the picture carries none (it has no text 'prompt')",
-              .place = {.file = path.string()},
-              .hint = "use a picture as it was saved; editors and web sites drop such texts"});
+    const std::string file = path == "-" ? "standard input" : path.string();
+    if (graph::is_png(*text)) return workflow_of_picture(*text, file);
+    return graph::workflow_from_text(*text, file);
 }
 
 }  // namespace ballast::cli

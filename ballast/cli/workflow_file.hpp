@@ -7,7 +7,9 @@
 
 namespace ballast::cli {
 
-/// Reads `path` whole; at most 256 MiB. Fails with `not_found`, `io`, or as `png_texts` and
+/// Reads `path`, or standard input for "-", whole; at most 256 MiB. What else a picture carries
+/// (the editor's own description) becomes the workflow's `extra_pnginfo`, so that new pictures
+/// carry it, too. Fails with `not_found`, `io`, `foreign_file`, or as `png_texts` and
 /// `workflow_from_text` do; `not_found` also for a picture that carries no workflow.
 Result<graph::Workflow> read_workflow_file(const std::filesystem::path& path);
 

@@ -23,9 +23,7 @@ Result<void> refused(Code code, std::string why, std::string hint = {}) {
     return fail(Error{.code = code,
                       .what = code == Code::not_available ? "not available yet" : "bad value",
                       .why = std::move(why),
-                      .place = {},
-                      .hint = std::move(hint),
-                      .shortfall = {}});
+                      .hint = std::move(hint)});
 }
 
 Result<void> check_choice(const Setting& setting, std::string_view text) {
@@ -84,9 +82,7 @@ Result<std::pair<DeviceId, Bytes>> parse_device_size(std::string_view text) {
         return fail(Error{.code = Code::usage,
                           .what = "bad value",
                           .why = std::move(why),
-                          .place = {},
-                          .hint = "write DEVICE=SIZE, for example cpu=4gb",
-                          .shortfall = {}});
+                          .hint = "write DEVICE=SIZE, for example cpu=4gb"});
     };
     const auto equals = text.find('=');
     if (equals == std::string_view::npos) return fault(fmt::format("'{}' has no '='", text));

@@ -31,9 +31,7 @@ Error usage(Place place, std::string what, std::string why) {
     return {.code = Code::usage,
             .what = std::move(what),
             .why = std::move(why),
-            .place = std::move(place),
-            .hint = {},
-            .shortfall = {}};
+            .place = std::move(place)};
 }
 
 /// True when the given texts turn the setting on: a flag may also be given as false.
@@ -54,8 +52,7 @@ Result<void> check_device_sizes(const std::vector<std::string>& texts, const Pla
                               .why = fmt::format("{} cannot be used, cpu is the only device so far",
                                                  to_string(device)),
                               .place = place,
-                              .hint = "limit cpu, for example cpu=4gb",
-                              .shortfall = {}});
+                              .hint = "limit cpu, for example cpu=4gb"});
     }
     return {};
 }
@@ -67,8 +64,7 @@ Result<void> check_setting(const Setting& setting, const std::vector<std::string
                           .what = "not available yet",
                           .why = "this setting comes with a later version",
                           .place = place,
-                          .hint = "leave it out",
-                          .shortfall = {}});
+                          .hint = "leave it out"});
     for (const auto& text : texts) {
         auto checked = check_value(setting, text);
         if (checked) continue;

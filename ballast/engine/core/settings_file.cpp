@@ -2,52 +2,23 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "ballast/engine/core/nearest_name.hpp"
+#include "ballast/engine/core/text_file.hpp"
 
 namespace ballast {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kLargestFile = std::size_t{1} << 20U;
+constexpr Bytes kLargestFile{std::uint64_t{1} << 20U};
 
 Error about(const std::filesystem::path& path, Code code, std::string why, std::string key = {}) {
     return {.code = code,
             .what = "cannot use the settings file",
             .why = std::move(why),
-            .place = {.file = path.string(), .key = std::move(key)},
-            .hint = {},
-            .shortfall = {}};
-}
-
-struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
-Result<std::string> read_text(const std::filesystem::path& path) {
-    const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rb"));
-    if (!file) {
-        const auto code = errno == ENOENT ? Code::not_found : Code::io;
-        return fail(about(path, code, std::generic_category().message(errno)));
-    }
-    std::string text;
-    std::array<char, 16384> chunk{};
-    while (const auto count = std::fread(chunk.data(), 1, chunk.size(), file.get())) {
-        text.append(chunk.data(), count);
-        if (text.size() > kLargestFile)
-            return fail(about(path, Code::corrupt_file, "larger than 1 MiB, so no settings file"));
-    }
-    if (std::ferror(file.get()) != 0)
-        return fail(about(path, Code::io, std::generic_category().message(errno)));
-    return text;
+            .place = {.file = path.string(), .key = std::move(key)}};
 }
 
 bool has_form(const Json& value, SettingType type) {
@@ -113,8 +84,8 @@ std::string hint_for(const std::string& key) {
 }  // namespace
 
 Result<std::vector<GivenSetting>> read_settings_file(const std::filesystem::path& path) {
-    const auto text = read_text(path);
-    if (!text) return fail(text.error());
+    const auto text = read_text_file(path, kLargestFile);
+    if (!text) return fail(about(path, text.error().code, text.error().why));
     const auto document = Json::parse(*text, nullptr, false);
     if (document.is_discarded() || !document.is_object())
         return fail(about(path, Code::corrupt_file, "not a JSON object"));

@@ -10,8 +10,8 @@ namespace ballast {
 
 /// Reads one JSON object whose members are settings by their names. Flags are true or false,
 /// numbers numbers, lists arrays (or a single value), device sizes an object. Fails with
-/// `not_found`, `io`, `corrupt_file` (not JSON, not an object) or `usage` (a member that is no
-/// setting, or whose value has the wrong form).
+/// `not_found`, `io`, `foreign_file` (larger than 1 MiB), `corrupt_file` (no JSON object) or
+/// `usage` (a member that is no setting, or whose value has the wrong form).
 Result<std::vector<GivenSetting>> read_settings_file(const std::filesystem::path& path);
 
 }  // namespace ballast

@@ -79,7 +79,7 @@ TEST_F(SettingsFile, MustBeAJsonObject) {
 }
 
 TEST_F(SettingsFile, MustBeSmall) {
-    EXPECT_THAT(refusal(std::string(2'000'000, ' ')).why, HasSubstr("1 MiB"));
+    EXPECT_THAT(refusal(std::string(2'000'000, ' ')).why, HasSubstr("1.00 MiB"));
 }
 
 TEST_F(SettingsFile, MustExistAndBeReadable) {

@@ -1,0 +1,81 @@
+#include "ballast/cli/run_options.hpp"
+
+#include "ballast/engine/core/settings_file.hpp"
+
+namespace ballast::cli {
+namespace {
+
+using graph::ComputeType;
+
+struct TypeSettings {
+    SettingName fp32, bf16, fp16;
+};
+constexpr TypeSettings kUnet{"fp32-unet", "bf16-unet", "fp16-unet"};
+constexpr TypeSettings kVae{"fp32-vae", "bf16-vae", "fp16-vae"};
+constexpr TypeSettings kTextEncoder{"fp32-text-enc", "bf16-text-enc", "fp16-text-enc"};
+
+ComputeType compute_type(const Settings& settings, const TypeSettings& names) {
+    if (settings.flag(names.fp32)) return ComputeType::fp32;
+    if (settings.flag(names.bf16)) return ComputeType::bf16;
+    if (settings.flag(names.fp16)) return ComputeType::fp16;
+    return ComputeType::automatic;
+}
+
+LogLevel log_level(const Settings& settings) {
+    if (settings.flag("quiet")) return LogLevel::error;
+    if (settings.flag("verbose")) return LogLevel::debug;
+    const auto name = settings.text("log-level");
+    if (name == "debug") return LogLevel::debug;
+    if (name == "info") return LogLevel::info;
+    return name == "error" ? LogLevel::error : LogLevel::warning;
+}
+
+}  // namespace
+
+Result<Settings> run_settings(const std::vector<GivenSetting>& command_line) {
+    SettingSources sources{
+        .command = kRunCommand, .command_line = command_line, .environment = process_environment()};
+    for (const auto& given : command_line)
+        if (given.name.row().name == "settings") sources.file_path = given.texts.back();
+    if (!sources.file_path.empty()) {
+        auto file = read_settings_file(sources.file_path);
+        if (!file) return fail(file.error());
+        sources.file = *std::move(file);
+    }
+    return resolve_settings(sources);
+}
+
+graph::RuntimeOptions runtime_options(const Settings& settings) {
+    graph::RuntimeOptions options;
+    for (const auto& root : settings.list("models")) options.model_roots.emplace_back(root);
+    options.input_folder = settings.text("input");
+    options.output_folder = settings.text("output");
+    options.temp_folder = settings.text("temp-directory");
+    if (options.temp_folder.empty()) options.temp_folder = options.output_folder / "temp";
+    options.memory_limits = settings.device_sizes("memory-limit");
+    options.unet_type = compute_type(settings, kUnet);
+    options.vae_type = compute_type(settings, kVae);
+    options.text_encoder_type = compute_type(settings, kTextEncoder);
+    options.threads = static_cast<int>(settings.integer("threads"));
+    options.save_metadata = !settings.flag("disable-metadata");
+    options.log = Log({stderr_sink(log_level(settings))});
+    return options;
+}
+
+graph::CachePolicy cache_policy(const Settings& settings) {
+    using Kind = graph::CachePolicy::Kind;
+    if (settings.flag("cache-none")) return {.kind = Kind::none};
+    if (settings.is_given("cache-lru"))
+        return {.kind = Kind::lru,
+                .entries = static_cast<std::size_t>(settings.integer("cache-lru"))};
+    return {};
+}
+
+graph::Folders folders(const graph::RuntimeOptions& options) {
+    return graph::Folders({.model_roots = options.model_roots,
+                           .input = options.input_folder,
+                           .output = options.output_folder,
+                           .temp = options.temp_folder});
+}
+
+}  // namespace ballast::cli

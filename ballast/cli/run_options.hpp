@@ -1,0 +1,19 @@
+#pragma once
+// Settings as the runtime and the executor want them.
+
+#include <vector>
+
+#include "ballast/engine/core/settings.hpp"
+#include "ballast/graph/execution.hpp"
+#include "ballast/graph/runtime.hpp"
+
+namespace ballast::cli {
+
+/// Settings of `ballast run` from all sources, the file that --settings names included.
+Result<Settings> run_settings(const std::vector<GivenSetting>& command_line);
+
+graph::RuntimeOptions runtime_options(const Settings& settings);
+graph::CachePolicy cache_policy(const Settings& settings);
+graph::Folders folders(const graph::RuntimeOptions& options);
+
+}  // namespace ballast::cli
