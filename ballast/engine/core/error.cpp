@@ -48,9 +48,9 @@ int exit_status(Code code) {
 
 std::string to_string(const Place& place) {
     std::string text;
-    const auto add = [&text](std::string part) {
+    const auto add = [&text](std::string_view part) {
         if (!text.empty()) text += ", ";
-        text += std::move(part);
+        text += part;
     };
     if (!place.file.empty()) add(place.file);
     if (place.offset) add(fmt::format("offset {}", *place.offset));

@@ -131,7 +131,7 @@ Result<TensorDirectory> interpret_safetensors(const std::filesystem::path& path,
     for (const auto index : layout->order) {
         const auto& tensor = tensors[index];
         entries.push_back({.name = std::string(tensor.name),
-                           .type = *tensor.type,
+                           .type = *tensor.type,  // NOLINT(bugprone-unchecked-optional-access)
                            .shape = tensor.shape(),
                            .offset = data_begin + tensor.begin,
                            .bytes = Bytes{tensor.end - tensor.begin}});

@@ -27,13 +27,14 @@ Error fault(const LayoutRequest& request, std::uint64_t offset, std::string_view
 std::vector<std::uint32_t> order_by_offset(const std::deque<DescribedTensor>& tensors) {
     std::vector<std::uint32_t> order(tensors.size());
     std::iota(order.begin(), order.end(), 0U);
+    // by index at last, so that no sorting algorithm can change the result
     const auto comes_before = [&](std::uint32_t a, std::uint32_t b) {
-        return std::tie(tensors[a].begin, tensors[a].end) <
-               std::tie(tensors[b].begin, tensors[b].end);
+        return std::tie(tensors[a].begin, tensors[a].end, a) <
+               std::tie(tensors[b].begin, tensors[b].end, b);
     };
     // writers store the header in the order of the bytes
     if (!std::is_sorted(order.begin(), order.end(), comes_before))
-        std::stable_sort(order.begin(), order.end(), comes_before);
+        std::sort(order.begin(), order.end(), comes_before);
     return order;
 }
 

@@ -23,6 +23,7 @@ TEST(VirtualClock, LosesNoAdvanceOfAnyThread) {
     VirtualClock clock;
     {
         std::vector<std::jthread> threads;
+        threads.reserve(4);
         for (int t = 0; t < 4; ++t)
             threads.emplace_back([&clock] {
                 for (int i = 0; i < 1000; ++i) clock.advance(1ns);

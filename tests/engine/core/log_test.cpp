@@ -56,6 +56,7 @@ TEST(Log, KeepsTheLinesOfAllThreads) {
     {
         const Log log({sink});
         std::vector<std::jthread> threads;
+        threads.reserve(4);
         for (int t = 0; t < 4; ++t)
             threads.emplace_back([log] {
                 for (int i = 0; i < 250; ++i) log.info("line");

@@ -108,6 +108,7 @@ TEST_P(Readers, ServeSeveralThreadsAtOnce) {
     std::vector<int> faults(4, 0);
     {
         std::vector<std::jthread> threads;
+        threads.reserve(4);
         for (std::size_t t = 0; t < faults.size(); ++t)
             threads.emplace_back([&, t] {
                 for (std::size_t i = 0; i < 200; ++i) {
