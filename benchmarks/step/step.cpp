@@ -1,6 +1,8 @@
 // One network call of Stable Diffusion 1.x, for compare.py: loads the diffusion network of a file,
 // then answers each line on stdin (`step`: seconds of one call; `sum`: sum and largest magnitude
-// of its output; `peak`: peak resident bytes of the process).
+// of its output; `peak`: peak resident bytes of the process; `activations`: peak bytes of tensors;
+// `layers`: seconds of every module of one more call, in the order in which they ended, in one
+// line).
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -10,6 +12,7 @@
 #include <iostream>
 #include <string>
 
+#include "ballast/engine/core/clock.hpp"
 #include "ballast/engine/formats/io/file.hpp"
 #include "ballast/runtime/networks/sd/unet.hpp"
 #include "ballast/runtime/tensor/host_allocator.hpp"
@@ -50,6 +53,23 @@ at::Tensor wave(at::IntArrayRef shape, double scale, at::Tensor (*f)(const at::T
     for (const auto size : shape) count *= size;
     return f(ops::range(count).mul(scale)).reshape(shape);
 }
+
+/// Seconds from the end of the module before to the end of each module.
+class LayerTimes final : public nn::LayerListener {
+public:
+    void on_output(std::string_view module, const at::Tensor&) override {
+        const auto now = clock_.now();
+        text_ +=
+            fmt::format("{}={:.6f} ", module, std::chrono::duration<double>(now - last_).count());
+        last_ = now;
+    }
+    [[nodiscard]] const std::string& text() const { return text_; }
+
+private:
+    RealClock clock_;
+    Nanoseconds last_ = clock_.now();
+    std::string text_;
+};
 
 int run(const Arguments& arguments) {
     const auto ledger = std::make_shared<device::Ledger>();
@@ -92,6 +112,17 @@ int run(const Arguments& arguments) {
         } else if (command == "activations") {
             const auto use = ledger->snapshot().at(kCpu);
             std::cout << use.tag(device::Tag::activations).peak.count() << std::endl;
+        } else if (command == "ledger") {
+            const auto use = ledger->snapshot().at(kCpu);
+            for (std::size_t i = 0; i < device::kTags; ++i)
+                std::cout << fmt::format("{}={:.1f} ", to_string(static_cast<device::Tag>(i)),
+                                         static_cast<double>(use.by_tag[i].peak.count()) / 1e6);
+            std::cout << fmt::format("all={:.1f}", static_cast<double>(use.peak.count()) / 1e6)
+                      << std::endl;
+        } else if (command == "layers") {
+            LayerTimes times;
+            network(nn::Forward(weights, nullptr, &times), x, timesteps, context);
+            std::cout << times.text() << std::endl;
         } else {
             break;
         }

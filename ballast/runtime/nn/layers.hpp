@@ -1,6 +1,9 @@
 #pragma once
 // The few layers that networks are made of. A layer is a block id and its hyperparameters; it asks
 // for its weights at each use and owns none.
+//
+// Pictures are [N, C, H, W] by shape. Networks keep them channels-last in memory: convolutions then
+// need no reordered copies, and a picture is a row of tokens [N, H*W, C] without moving a byte.
 
 #include <cstdint>
 #include <optional>
@@ -52,6 +55,11 @@ private:
     std::size_t weight_ = 0;
     std::optional<std::size_t> bias_;
 };
+
+/// `x` [N, C, H, W] in channels-last order, copied only if it is not in that order yet.
+inline at::Tensor channels_last(const at::Tensor& x) {
+    return x.contiguous(at::MemoryFormat::ChannelsLast);
+}
 
 /// y = x W^T + b over the last axis. W [out, in], or [out, in, 1, 1] as 1x1 convolutions store it.
 class Linear {

@@ -42,6 +42,8 @@
 
 #include <algorithm>
 
+#include "ballast/runtime/tensor/convolution.hpp"
+
 namespace ballast::runtime::ops {
 namespace {
 
@@ -53,6 +55,10 @@ std::optional<at::Tensor> optional(const at::Tensor& tensor) {
 std::vector<c10::SymInt> symbolic(at::IntArrayRef values) { return {values.begin(), values.end()}; }
 
 constexpr at::DeviceType kHost = at::kCPU;
+
+bool is_pointwise(const at::Tensor& weight, std::int64_t stride, std::int64_t padding) {
+    return weight.size(2) == 1 && weight.size(3) == 1 && stride == 1 && padding == 0;
+}
 
 }  // namespace
 
@@ -95,6 +101,12 @@ at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
 
 at::Tensor conv2d(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                   std::int64_t stride, std::int64_t padding) {
+    if (is_pointwise(weight, stride, padding) &&
+        x.is_contiguous(at::MemoryFormat::ChannelsLast))
+        return linear(x.permute({0, 2, 3, 1}), weight.view({weight.size(0), weight.size(1)}), bias)
+            .permute({0, 3, 1, 2});
+    if (prefers_product(x, weight, stride, padding))
+        return convolve_by_product(x, weight, bias, stride, padding);
     const std::vector<c10::SymInt> strides{stride, stride};
     const std::vector<c10::SymInt> paddings{padding, padding};
     const std::vector<c10::SymInt> dilations{1, 1};
@@ -123,6 +135,13 @@ void silu_(at::Tensor& x) { at::_ops::silu_::call(x); }
 at::Tensor sigmoid(const at::Tensor& x) { return at::_ops::sigmoid::call(x); }
 at::Tensor gelu(const at::Tensor& x, bool tanh_approximation) {
     return at::_ops::gelu::call(x, tanh_approximation ? "tanh" : "none");
+}
+at::Tensor gated_gelu(at::Tensor x) {
+    const auto n = x.size(-1) / 2;
+    auto value = x.narrow(-1, 0, n);
+    auto gate = x.narrow(-1, n, n);
+    at::_ops::gelu_::call(gate, "none");
+    return value.mul_(gate);
 }
 at::Tensor exp(const at::Tensor& x) { return at::_ops::exp::call(x); }
 at::Tensor log(const at::Tensor& x) { return at::_ops::log::call(x); }

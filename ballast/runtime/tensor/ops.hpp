@@ -24,6 +24,7 @@ at::Tensor from_ints(const std::vector<std::int64_t>& values);
 
 // layers
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
+/// In whatever way is fastest for the shapes; keeps channels-last order in memory.
 at::Tensor conv2d(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                   std::int64_t stride, std::int64_t padding);
 at::Tensor group_norm(const at::Tensor& x, std::int64_t groups, const at::Tensor& weight,
@@ -41,6 +42,9 @@ void silu_(at::Tensor& x);
 at::Tensor sigmoid(const at::Tensor& x);
 /// Exact (erf) GELU, or its tanh approximation.
 at::Tensor gelu(const at::Tensor& x, bool tanh_approximation = false);
+/// value * gelu(gate), exact, of x [.., 2n], which holds n values, then n gates in each row: [.., n],
+/// a view of x, which is overwritten.
+at::Tensor gated_gelu(at::Tensor x);
 at::Tensor exp(const at::Tensor& x);
 at::Tensor log(const at::Tensor& x);
 at::Tensor sqrt(const at::Tensor& x);

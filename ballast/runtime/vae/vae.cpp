@@ -37,12 +37,12 @@ at::Tensor Vae::moments(const nn::Forward& forward, const at::Tensor& pixels) co
                             .why = "the autoencoder's file holds a decoder only",
                             .hint = "use a file with both halves"});
     }
-    auto moments = (*encoder_)(forward, pixels.to(forward.compute_type()));
+    auto moments = (*encoder_)(forward, nn::channels_last(pixels.to(forward.compute_type())));
     return quant_ ? (*quant_)(forward, moments) : moments;
 }
 
 at::Tensor Vae::pixels(const nn::Forward& forward, const at::Tensor& latents) const {
-    auto z = latents.to(forward.compute_type());
+    auto z = nn::channels_last(latents.to(forward.compute_type()));
     if (post_quant_) z = (*post_quant_)(forward, z);
     return decoder_(forward, std::move(z));
 }
@@ -84,7 +84,8 @@ at::Tensor Vae::encode(const nn::Forward& forward, const at::Tensor& pictures) c
     for (std::int64_t b = 0; b < pixels.size(0); ++b)
         means.push_back(moments(forward, pixels.narrow(0, b, 1))
                             .narrow(1, 0, config_.embed_dim)
-                            .to(at::kFloat));
+                            .to(at::kFloat)
+                            .contiguous());
     return ops::cat(means, 0);
 }
 

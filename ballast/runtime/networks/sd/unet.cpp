@@ -105,7 +105,7 @@ at::Tensor UNet::operator()(const nn::Forward& forward, const at::Tensor& x,
     ops::silu_(embedding);
 
     const auto text = context.to(type);
-    auto h = x.to(type);
+    auto h = nn::channels_last(x.to(type));
     std::vector<at::Tensor> skips;
     for (const auto& stage : input_) {
         h = apply(stage, forward, std::move(h), embedding, text, {});
@@ -122,7 +122,7 @@ at::Tensor UNet::operator()(const nn::Forward& forward, const at::Tensor& x,
         h = apply(stage, forward, std::move(joined), embedding, text,
                   skips.empty() ? at::Tensor{} : skips.back());
     }
-    return out_conv_(forward, out_norm_(forward, h)).to(at::kFloat);
+    return out_conv_(forward, out_norm_(forward, h)).to(at::kFloat).contiguous();
 }
 
 }  // namespace ballast::runtime::networks::sd
