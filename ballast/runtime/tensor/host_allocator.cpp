@@ -167,6 +167,8 @@ HostAccounting::HostAccounting(std::shared_ptr<device::Ledger> ledger) {
 
 HostAccounting::~HostAccounting() { HostAllocator::instance().detach(); }
 
-Bytes HostAccounting::trim() { return HostAllocator::instance().trim(); }
+Bytes HostAccounting::trim() { return trim_host_memory(); }
+
+Bytes trim_host_memory() { return HostAllocator::instance().trim(); }
 
 }  // namespace ballast::runtime

@@ -29,4 +29,7 @@ public:
     Bytes trim();
 };
 
+/// The same for code that holds no `HostAccounting` but whose own reservation on `cpu` was refused.
+Bytes trim_host_memory();
+
 }  // namespace ballast::runtime

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "ballast/runtime/tensor/host_allocator.hpp"
 #include "ballast/runtime/tensor/ops.hpp"
 #include "ballast/runtime/tensor/types.hpp"
 
@@ -47,14 +48,24 @@ WideningBuffer::Slot WideningBuffer::take(std::size_t bytes) {
     // an idle chunk that turned out too small only wastes memory: replace it
     if (!chunks_.empty() && chunks_.back().used == 0) chunks_.pop_back();
     Chunk chunk;
-    chunk.reservation =
-        value_or_throw(ledger_->reserve(device_, Bytes{size}, device::Tag::widened));
+    chunk.reservation = reserve(Bytes{size});
     chunk.memory.reset(
         static_cast<std::byte*>(::operator new[](size, std::align_val_t{kAlignment})));
     chunk.size = size;
     chunk.used = size;
     chunks_.push_back(std::move(chunk));
     return Slot(this, chunks_.size() - 1, 0, {chunks_.back().memory.get(), bytes});
+}
+
+device::Reservation WideningBuffer::reserve(Bytes bytes) const {
+    auto room = ledger_->reserve(device_, bytes, device::Tag::widened);
+    if (!room && device_ == kCpu && !trim_host_memory().is_zero())
+        room = ledger_->reserve(device_, bytes, device::Tag::widened);
+    if (room) return *std::move(room);
+    auto error = std::move(room).error();
+    error.code = Code::out_of_memory;  // the model was loaded: this happens while it runs
+    error.hint = "use a smaller picture or batch, or raise the limit (--memory-limit cpu=SIZE)";
+    throw Failure(std::move(error));
 }
 
 void WideningBuffer::clear() { chunks_.clear(); }

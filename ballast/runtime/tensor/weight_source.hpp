@@ -42,14 +42,16 @@ public:
         std::span<std::byte> bytes_;
     };
 
-    /// `bytes` bytes aligned to 64. Grows when needed; throws `Failure` (`does_not_fit`) when the
-    /// device's limit forbids it.
+    /// `bytes` bytes aligned to 64. Grows when needed, at the expense of memory that activations
+    /// keep for reuse; throws `Failure` (`out_of_memory`) when the device's limit forbids it.
     Slot take(std::size_t bytes);
 
     /// Gives all memory back; no slot may be out.
     void clear();
 
 private:
+    [[nodiscard]] device::Reservation reserve(Bytes bytes) const;
+
     struct Chunk;
     device::Ledger* ledger_;
     DeviceId device_;

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "ballast/runtime/tensor/host_allocator.hpp"
 #include "ballast/runtime/tensor/ops.hpp"
 
 namespace ballast::runtime {
@@ -115,7 +116,20 @@ TEST(WeightSource, RefusesToWidenBeyondTheLimit) {
     const WeightSource source(model.store, at::kFloat, model.widening);
     const auto refused = guarded("widen", [&] { return source.pin({0})[0].clone(); });
     ASSERT_FALSE(refused.has_value());
-    EXPECT_EQ(refused.error().code, Code::does_not_fit);
+    EXPECT_EQ(refused.error().code, Code::out_of_memory);
+}
+
+TEST(WeightSource, WidensIntoMemoryThatActivationsOnlyKeepForReuse) {
+    Model model(at::kHalf);
+    const HostAccounting accounting({std::shared_ptr<void>{}, &model.ledger});  // not owned
+    {
+        const auto used = ops::zeros({1 << 20}, at::kFloat);
+    }
+    const auto use = model.ledger.snapshot().at(kCpu);
+    EXPECT_GE(use.tag(device::Tag::scratch).now, 4_MiB);
+    model.ledger.set_limit(kCpu, use.now);
+    const WeightSource source(model.store, at::kFloat, model.widening);
+    EXPECT_TRUE(source.pin({0})[0].equal(model.weight.to(at::kFloat)));
 }
 
 TEST(WeightSource, LooksRowsUpBeforeWidening) {
