@@ -46,10 +46,11 @@ public:
         return in_tiles();
     }
 
-    /// Tells which layer it was when `result` is not finite; `again` repeats the work.
+    /// Tells which layer it was when `pictures` are not finite although `latents` are; `again`
+    /// repeats the work.
     template <typename Again>
-    void check(const at::Tensor& result, Again&& again) const {
-        if (ops::is_finite(result)) return;
+    void check(const at::Tensor& latents, const at::Tensor& pictures, Again&& again) const {
+        if (ops::is_finite(pictures) || !ops::is_finite(latents)) return;
         FirstNonFinite first;
         again(forward(&first));
         context_->observer.warning(non_finite_warning("the autoencoder", first));
@@ -82,10 +83,9 @@ graph::NodeResult decode(const Context& context, const graph::NodeCall& call) {
     auto pictures = autoencoder.with_retry(
         [&] { return autoencoder.network().decode(forward, latents); },
         [&] { return autoencoder.network().decode_tiled(forward, latents, kSmallLatentTiles); });
-    if (ops::is_finite(latents))
-        autoencoder.check(pictures, [&](const nn::Forward& again) {
-            autoencoder.network().decode(again, latents);
-        });
+    autoencoder.check(latents, pictures, [&](const nn::Forward& again) {
+        autoencoder.network().decode(again, latents);
+    });
     return outputs(std::make_shared<ImageValue>(std::move(pictures)));
 }
 
@@ -97,8 +97,13 @@ graph::NodeResult decode_tiled(const Context& context, const graph::NodeCall& ca
     auto overlap = call.integer("overlap");
     if (tile < overlap * 4) overlap = tile / 4;
     const vae::Tiles tiles{.height = tile / 8, .width = tile / 8, .overlap = overlap / 8};
-    return outputs(std::make_shared<ImageValue>(autoencoder.network().decode_tiled(
-        autoencoder.forward(), input<LatentValue>(call, "samples").samples, tiles)));
+    const auto& latents = input<LatentValue>(call, "samples").samples;
+    const auto in_tiles = [&](const nn::Forward& forward) {
+        return autoencoder.network().decode_tiled(forward, latents, tiles);
+    };
+    auto pictures = in_tiles(autoencoder.forward());
+    autoencoder.check(latents, pictures, in_tiles);
+    return outputs(std::make_shared<ImageValue>(std::move(pictures)));
 }
 
 constexpr std::array kNodes{

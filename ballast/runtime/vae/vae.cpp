@@ -1,6 +1,7 @@
 #include "ballast/runtime/vae/vae.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "ballast/runtime/tensor/ops.hpp"
 
@@ -74,7 +75,8 @@ void Vae::check_latents(const at::Tensor& latents) const {
     throw Failure(
         Error{.code = Code::bad_value,
               .what = "cannot decode",
-              .why = fmt::format("the autoencoder wants latents of {} channels", config_.embed_dim),
+              .why = fmt::format("the autoencoder wants latents of {} channels, not of shape [{}]",
+                                 config_.embed_dim, fmt::join(latents.sizes(), ", ")),
               .hint = "use the autoencoder that belongs to the model"});
 }
 

@@ -1,0 +1,212 @@
+// What nodes do when memory runs out, numbers break or the user stops them.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ballast/runtime/image/pixels.hpp"
+#include "ballast/runtime/sampling/noise.hpp"
+#include "ballast/runtime/tensor/ops.hpp"
+#include "tests/support/tiny_host.hpp"
+
+namespace ballast::runtime::nodes {
+namespace {
+
+using namespace ballast::literals;
+using ballast::testing::distance;
+using ballast::testing::fill_with_nan;
+using ballast::testing::latent_of;
+using ballast::testing::picture_of;
+using ballast::testing::samples_of;
+using ballast::testing::tiny_checkpoint;
+using ballast::testing::TinyHost;
+using ballast::testing::TinyScene;
+using ballast::testing::write_tiny;
+using graph::Json;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+void limit(TinyHost& host, std::optional<Bytes> bytes) {
+    host.session().bench()->ledger->set_limit(kCpu, bytes);
+}
+
+/// What a run needs beyond that which is held before it.
+Bytes need_of(TinyHost& host, const std::function<void()>& work) {
+    const auto before = host.memory().now;
+    host.session().reset_report();
+    work();
+    return host.memory().peak.minus_or_zero(before);
+}
+
+/// The result of the second try: `run` under ever lower limits until it warns. What is needed at
+/// least is not known beforehand: the peak has memory in it that was only kept for reuse.
+graph::ValuePtr at_the_first_warning(TinyHost& host, Bytes need,
+                                     const std::function<Result<graph::NodeResult>()>& run) {
+    const auto held = host.memory().now;
+    constexpr std::uint64_t kSteps = 64;
+    for (std::uint64_t share = kSteps; share > 0; --share) {
+        limit(host, held + Bytes{need.count() * share / kSteps});
+        auto result = run();
+        if (!host.notes.warnings.empty()) return value_or_throw(std::move(result)).outputs[0];
+    }
+    return nullptr;
+}
+
+TEST(Sampling, AtAnyLimitSucceedsOrFailsWithoutATrace) {
+    TinyHost host;
+    const TinyScene scene(host);
+    const auto expected = scene.sample();
+    const auto held = host.memory().now;
+    const auto need = need_of(host, [&] { (void)scene.sample(); });
+
+    std::size_t failed = 0;
+    for (std::uint64_t share = 0; share <= 16; ++share) {
+        limit(host, held + Bytes{need.count() * share / 16});
+        if (const auto result = host.try_run("KSampler", scene.inputs(), 1); result) {
+            EXPECT_LT(distance(result->outputs[0], expected), 1e-3F) << share;
+        } else {
+            ++failed;
+            EXPECT_EQ(result.error().code, Code::out_of_memory) << to_string(result.error());
+            EXPECT_FALSE(result.error().shortfall.empty()) << share;
+        }
+        EXPECT_EQ(host.memory().now, held) << share;
+    }
+    EXPECT_GT(failed, 0U);
+    EXPECT_LT(failed, 17U);
+
+    limit(host, std::nullopt);
+    EXPECT_TRUE(samples_of(scene.sample()).equal(samples_of(expected)));
+}
+
+TEST(Sampling, RunsOneTextAtATimeWhenBothDoNotFit) {
+    TinyHost host;
+    const TinyScene scene(host);
+    const auto together = scene.sample();
+    const auto need = need_of(host, [&] { (void)scene.sample(); });
+    const auto apart = at_the_first_warning(
+        host, need, [&] { return host.try_run("KSampler", scene.inputs(), 1); });
+    EXPECT_THAT(host.notes.warnings, ElementsAre(HasSubstr("one text at a time")));
+    EXPECT_LT(distance(apart, together), 1e-3F);
+}
+
+TEST(Decoding, FallsBackToTilesWhenThePictureDoesNotFit) {
+    TinyHost host;
+    const TinyScene scene(host);
+    const auto latent = latent_of(sampling::initial_noise({1, 4, 16, 192}, 3, {}));
+    const auto whole = scene.decode(latent);
+    const auto need = need_of(host, [&] { (void)scene.decode(latent); });
+    const auto tiled = at_the_first_warning(host, need, [&] {
+        return host.try_run("VAEDecode", {{"samples", latent}, {"vae", scene.vae}}, 1);
+    });
+    EXPECT_THAT(host.notes.warnings, ElementsAre(HasSubstr("trying again in tiles")));
+    ASSERT_EQ(picture_of(tiled).sizes(), picture_of(whole).sizes());
+    EXPECT_LT(picture_of(tiled).sub(picture_of(whole)).abs().mean().item<float>(), 0.02F);
+}
+
+TEST(Decoding, FailsWithoutATraceWhenNotEvenATileFits) {
+    TinyHost host;
+    const TinyScene scene(host);
+    const auto held = host.held();
+    limit(host, host.memory().now + 64_KiB);
+    const auto result =
+        host.try_run("VAEDecode", {{"samples", scene.latent}, {"vae", scene.vae}}, 1);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, Code::out_of_memory);
+    EXPECT_EQ(host.held(), held);
+    limit(host, std::nullopt);
+    EXPECT_TRUE(ops::is_finite(picture_of(scene.decode(scene.latent))));
+}
+
+class BrokenWeights : public ::testing::Test {
+protected:
+    TinyScene scene_with_nan_in(const std::string& tensor) {
+        auto tensors = tiny_checkpoint();
+        fill_with_nan(tensors, tensor);
+        write_tiny(host.path() / "broken", tensors);
+        host.add_model("checkpoints", host.path() / "broken", "broken.safetensors");
+        return TinyScene(host, "broken.safetensors");
+    }
+    static void expect_black(const at::Tensor& picture) {
+        const auto raster = image::to_raster(picture[0]);
+        EXPECT_THAT(raster.bytes, ::testing::Each(0));
+    }
+    TinyHost host;
+};
+
+TEST_F(BrokenWeights, OfTheNetworkAreToldOnceByLayerAndGiveABlackPicture) {
+    const auto scene = scene_with_nan_in("model.diffusion_model.middle_block.0.in_layers.2.weight");
+    const auto latent = scene.sample();
+    EXPECT_THAT(host.notes.warnings,
+                ElementsAre(AllOf(HasSubstr("the network gives values that are not numbers; "),
+                                  HasSubstr("middle_block.0"))));
+    const auto picture = scene.decode(latent);
+    EXPECT_EQ(host.notes.warnings.size(), 1U) << "the autoencoder is not to blame";
+    expect_black(picture_of(picture));
+}
+
+TEST_F(BrokenWeights, OfTheAutoencoderAreToldByLayerAndGiveABlackPicture) {
+    const auto scene = scene_with_nan_in("first_stage_model.decoder.mid.block_1.conv1.weight");
+    const auto latent = scene.sample();
+    EXPECT_THAT(host.notes.warnings, IsEmpty());
+    const auto picture = scene.decode(latent);
+    EXPECT_THAT(host.notes.warnings,
+                ElementsAre(AllOf(HasSubstr("the autoencoder gives values that are not numbers; "),
+                                  HasSubstr("mid.block_1"))));
+    expect_black(picture_of(picture));
+}
+
+TEST_F(BrokenWeights, AreToldAlsoWhenDecodingInTiles) {
+    const auto scene = scene_with_nan_in("first_stage_model.decoder.mid.block_1.conv1.weight");
+    const auto picture = host.run("VAEDecodeTiled",
+                                  {{"samples", scene.latent},
+                                   {"vae", scene.vae},
+                                   {"tile_size", Json(64)},
+                                   {"overlap", Json(0)},
+                                   {"temporal_size", Json(64)},
+                                   {"temporal_overlap", Json(8)}},
+                                  1)[0];
+    EXPECT_THAT(host.notes.warnings, ElementsAre(HasSubstr("mid.block_1")));
+    expect_black(picture_of(picture));
+}
+
+TEST(Stopping, LeavesNothingBehindWhereverItHappens) {
+    TinyHost host;
+    const TinyScene scene(host);
+    const auto held = host.held();
+    for (const int checks : {0, 1, 10, 50}) {
+        host.notes.stops_after = checks;
+        const auto result = host.try_run("KSampler", scene.inputs(), 1);
+        ASSERT_FALSE(result) << checks;
+        EXPECT_EQ(result.error().code, Code::interrupted);
+        EXPECT_EQ(host.held(), held) << checks;
+    }
+    for (const auto* node : {"VAEDecode", "CLIPTextEncode"}) {
+        host.notes.stops_after = 1;
+        const auto result = host.try_run(node,
+                                         {{"samples", scene.latent},
+                                          {"vae", scene.vae},
+                                          {"clip", scene.clip},
+                                          {"text", Json("a")}},
+                                         1);
+        ASSERT_FALSE(result) << node;
+        EXPECT_EQ(result.error().code, Code::interrupted);
+        EXPECT_EQ(host.held(), held) << node;
+    }
+    host.notes.stops_after = -1;
+    EXPECT_TRUE(ops::is_finite(samples_of(scene.sample())));
+}
+
+TEST(Repetition, GivesTheSameBitsWhateverRanBetween) {
+    TinyHost host;
+    const TinyScene scene(host);
+    const auto first = scene.sample();
+    const auto picture = scene.decode(first);
+    (void)scene.decode(host.empty_latent(128, 2));
+    const auto second = scene.sample();
+    EXPECT_TRUE(samples_of(second).equal(samples_of(first)));
+    EXPECT_TRUE(picture_of(scene.decode(second)).equal(picture_of(picture)));
+}
+
+}  // namespace
+}  // namespace ballast::runtime::nodes
