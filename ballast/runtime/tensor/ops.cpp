@@ -101,8 +101,7 @@ at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
 
 at::Tensor conv2d(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                   std::int64_t stride, std::int64_t padding) {
-    if (is_pointwise(weight, stride, padding) &&
-        x.is_contiguous(at::MemoryFormat::ChannelsLast))
+    if (is_pointwise(weight, stride, padding) && x.is_contiguous(at::MemoryFormat::ChannelsLast))
         return linear(x.permute({0, 2, 3, 1}), weight.view({weight.size(0), weight.size(1)}), bias)
             .permute({0, 3, 1, 2});
     if (prefers_product(x, weight, stride, padding))

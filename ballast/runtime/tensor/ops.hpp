@@ -42,8 +42,8 @@ void silu_(at::Tensor& x);
 at::Tensor sigmoid(const at::Tensor& x);
 /// Exact (erf) GELU, or its tanh approximation.
 at::Tensor gelu(const at::Tensor& x, bool tanh_approximation = false);
-/// value * gelu(gate), exact, of x [.., 2n], which holds n values, then n gates in each row: [.., n],
-/// a view of x, which is overwritten.
+/// value * gelu(gate), exact, of x [.., 2n], which holds n values, then n gates in each row: [..,
+/// n], a view of x, which is overwritten.
 at::Tensor gated_gelu(at::Tensor x);
 at::Tensor exp(const at::Tensor& x);
 at::Tensor log(const at::Tensor& x);
