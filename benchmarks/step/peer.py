@@ -11,7 +11,6 @@ fixed batch and answers with the seconds it took; `peak` answers with its peak r
 import argparse
 import json
 import math
-import mmap
 import resource
 import struct
 import sys
@@ -26,18 +25,21 @@ PREFIX = "model.diffusion_model."
 
 
 def read_safetensors(path):
-    """All tensors below PREFIX as fp32, one at a time, so that no second copy of the file exists."""
+    """All tensors below PREFIX as fp32, read one at a time: mapped pages of the file would count as
+    the peer's memory, and so would a second copy."""
     weights = {}
     with open(path, "rb") as file:
-        view = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        (length,) = struct.unpack("<Q", view[:8])
-        header = json.loads(view[8 : 8 + length])
+        (length,) = struct.unpack("<Q", file.read(8))
+        header = json.loads(file.read(length))
         for name, entry in header.items():
             if not name.startswith(PREFIX):
                 continue
-            begin, end = (8 + length + offset for offset in entry["data_offsets"])
-            raw = torch.frombuffer(bytearray(view[begin:end]), dtype=TYPES[entry["dtype"]])
-            weights[name[len(PREFIX) :]] = raw.to(torch.float32).reshape(entry["shape"])
+            begin, end = entry["data_offsets"]
+            raw = torch.empty(end - begin, dtype=torch.uint8)
+            file.seek(8 + length + begin)
+            file.readinto(raw.numpy())
+            typed = raw.view(TYPES[entry["dtype"]])
+            weights[name[len(PREFIX) :]] = typed.to(torch.float32).reshape(entry["shape"])
     return weights
 
 

@@ -18,6 +18,8 @@
 #include <vector>
 
 #include "ballast/engine/core/error.hpp"
+#include "ballast/engine/formats/io/file.hpp"
+#include "ballast/engine/formats/io/reader.hpp"
 #include "ballast/engine/formats/tensor_directory.hpp"
 #include "ballast/engine/weights/weight_store.hpp"
 #include "benchmarks/support/report.hpp"
