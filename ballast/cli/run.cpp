@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "ballast/cli/atomic_file.hpp"
 #include "ballast/cli/dry_run.hpp"
 #include "ballast/cli/interrupt.hpp"
 #include "ballast/cli/progress.hpp"
@@ -11,6 +10,7 @@
 #include "ballast/cli/runtime_library.hpp"
 #include "ballast/cli/workflow_file.hpp"
 #include "ballast/cli/writable.hpp"
+#include "ballast/engine/core/write_file.hpp"
 #include "ballast/graph/set_input.hpp"
 #include "ballast/graph/validation.hpp"
 

@@ -5,11 +5,13 @@
 #include <optional>
 #include <utility>
 
+#include "ballast/engine/core/nearest_name.hpp"
+
 namespace ballast::graph {
 
 namespace {
 
-/// Longer names are compared by their first characters: the table below is quadratic.
+/// Longer names are compared by their first characters: the distance is quadratic.
 constexpr std::size_t kComparedLength = 128;
 
 std::string folded(std::string_view name) {
@@ -21,24 +23,9 @@ std::string folded(std::string_view name) {
     return text;
 }
 
-/// Levenshtein distance: insertions, deletions and replacements, one row of the table at a time.
-std::size_t edits(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i);
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-        }
-    }
-    return row[b.size()];
-}
-
 /// Smaller is nearer; nothing if the names have little in common.
 std::optional<std::size_t> distance(std::string_view wanted, std::string_view candidate) {
-    const std::size_t count = edits(wanted, candidate);
+    const std::size_t count = edit_distance(wanted, candidate);
     const std::size_t longer = std::max(wanted.size(), candidate.size());
     if (3 * count <= longer) return count;
     const auto shorter = std::min(wanted.size(), candidate.size());

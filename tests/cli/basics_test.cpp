@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
@@ -65,6 +66,21 @@ TEST(Program, AnswersErrorsAsOneDocumentWhenAsked) {
     EXPECT_EQ(document.at("error").at("code"), "not_found");
     EXPECT_TRUE(document.at("error").contains("message"));
     EXPECT_TRUE(document.at("error").contains("where"));
+}
+
+TEST(Program, OpensNeitherRuntimeNorTorchUnlessItComputes) {
+    const auto model = in_repository("data/demo/models/checkpoints/ballast-demo.safetensors");
+    auto planning = demo("/nowhere", {"--dry-run"});
+    ::setenv("LD_DEBUG", "files", 1);  // the loader tells on standard error what it opens
+    for (const auto& words : std::vector<std::vector<std::string>>{
+             {"--help"}, {"--version"}, {"inspect", model.string()}, planning}) {
+        const auto outcome = run_program(words);
+        EXPECT_EQ(outcome.status, 0) << words[0];
+        EXPECT_TRUE(has(outcome.err, "libstdc++")) << "the loader speaks";
+        for (const auto* library : {"libtorch", "libc10", "libballast_runtime"})
+            EXPECT_FALSE(has(outcome.err, library)) << words[0] << " opens " << library;
+    }
+    ::unsetenv("LD_DEBUG");
 }
 
 TEST(Inspect, SaysWhatAFileHolds) {

@@ -7,16 +7,21 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
+#include <string_view>
 
 namespace ballast::testing {
 namespace {
+
+/// A program that says nothing for so long hangs; it is killed, and its status tells so.
+constexpr int kPatience_ms = 120'000;
 
 struct Pipe {
     int read = -1;
     int write = -1;
     Pipe() {
         std::array<int, 2> ends{};
-        if (::pipe(ends.data()) == 0) {
+        if (::pipe2(ends.data(), O_CLOEXEC) == 0) {
             read = ends[0];
             write = ends[1];
         }
@@ -35,6 +40,12 @@ struct Pipe {
         ::setrlimit(RLIMIT_FSIZE, &limit);
         ::signal(SIGXFSZ, SIG_IGN);  // writes then fail instead of killing
     }
+    // a developer's own settings are no part of the test
+    std::vector<std::string> ours;
+    for (char** variable = environ; *variable != nullptr; ++variable)
+        if (std::string_view(*variable).starts_with("BALLAST_"))
+            ours.emplace_back(*variable, std::string_view(*variable).find('='));
+    for (const auto& name : ours) ::unsetenv(name.c_str());
     std::vector<std::string> words{BALLAST_PROGRAM};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> pointers;
@@ -59,7 +70,7 @@ Outcome run_program(const std::vector<std::string>& arguments, const ProgramOpti
     std::array<pollfd, 2> watched{{{out.read, POLLIN, 0}, {err.read, POLLIN, 0}}};
     int open = 2;
     while (open > 0) {
-        ::poll(watched.data(), watched.size(), -1);
+        if (::poll(watched.data(), watched.size(), kPatience_ms) == 0) ::kill(process, SIGKILL);
         for (std::size_t i = 0; i < watched.size(); ++i) {
             if (watched[i].fd < 0 || watched[i].revents == 0) continue;
             std::array<char, 65536> buffer{};

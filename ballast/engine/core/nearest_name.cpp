@@ -17,8 +17,9 @@ std::string lower_case(std::string_view text) {
     return lower;
 }
 
-/// Optimal string alignment distance (Damerau 1964, without repeated edits of one place).
-std::size_t distance(std::string_view a, std::string_view b) {
+}  // namespace
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before_last(b.size() + 1);
     std::vector<std::size_t> last(b.size() + 1);
     std::vector<std::size_t> row(b.size() + 1);
@@ -37,8 +38,6 @@ std::size_t distance(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
-}  // namespace
-
 std::optional<std::string_view> nearest_name(std::string_view name,
                                              std::span<const std::string_view> candidates) {
     if (name.size() > kLongestName) return std::nullopt;
@@ -47,7 +46,7 @@ std::optional<std::string_view> nearest_name(std::string_view name,
     std::size_t best_distance = 0;
     for (const auto candidate : candidates) {
         if (candidate.size() > kLongestName) continue;
-        const auto found = distance(wanted, lower_case(candidate));
+        const auto found = edit_distance(wanted, lower_case(candidate));
         const auto tolerated = std::max<std::size_t>(1, candidate.size() / 3);
         if (found > tolerated || (best && found >= best_distance)) continue;
         best = candidate;

@@ -4,8 +4,8 @@
 #include <array>
 #include <ctime>
 
+#include "ballast/engine/core/write_file.hpp"
 #include "ballast/graph/python_json.hpp"
-#include "ballast/runtime/image/output_file.hpp"
 #include "ballast/runtime/image/pixels.hpp"
 #include "ballast/runtime/image/png_encoder.hpp"
 #include "ballast/runtime/image/read_picture.hpp"
@@ -123,8 +123,8 @@ graph::NodeResult write(const Context& context, const graph::NodeCall& call,
     auto files = graph::Json::array();
     for (std::int64_t i = 0; i < pictures.size(0); ++i) {
         const auto path = image::next_file(place, i);
-        value_or_throw(image::write_output(
-            path, image::encode_png(image::to_raster(pictures[i]), to.compression, texts)));
+        const auto bytes = image::encode_png(image::to_raster(pictures[i]), to.compression, texts);
+        value_or_throw(write_file(path, bytes, "picture"));
         files.push_back({{"filename", path.filename().string()},
                          {"subfolder", place.subfolder},
                          {"type", to.type}});

@@ -44,7 +44,7 @@ Bytes LoadedPart::planned() const { return store_ ? store_->plan().per_device.at
 
 Bytes LoadedPart::realised() const { return store_ ? store_->realised().at(kCpu) : Bytes{}; }
 
-void load_together(const std::vector<LoadedPart*>& parts, device::Ledger& ledger) {
+void load_together(const std::vector<LoadedPart*>& parts, Workbench& bench) {
     Bytes missing;
     std::string names;
     for (const auto* part : parts) {
@@ -53,8 +53,9 @@ void load_together(const std::vector<LoadedPart*>& parts, device::Ledger& ledger
         names += (names.empty() ? "" : " + ") + part->description().name;
     }
     if (!missing.is_zero()) {
+        bench.widening.clear();  // nothing computes now, and the room may be needed
         // held only as a question: each part reserves for itself right after
-        const auto room = ledger.reserve(kCpu, missing, device::Tag::weights);
+        const auto room = bench.ledger->reserve(kCpu, missing, device::Tag::weights);
         if (!room) {
             auto error = room.error();
             error.what = "cannot load " + names;

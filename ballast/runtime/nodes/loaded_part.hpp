@@ -68,6 +68,6 @@ private:
 
 /// Throws `Failure` (`does_not_fit`, before anything is read) unless all parts that are not loaded
 /// yet fit at once; then loads them.
-void load_together(const std::vector<LoadedPart*>& parts, device::Ledger& ledger);
+void load_together(const std::vector<LoadedPart*>& parts, Workbench& bench);
 
 }  // namespace ballast::runtime::nodes

@@ -100,7 +100,7 @@ graph::NodeResult checkpoint(const Context& context, const graph::NodeCall& call
         parts.push_back(&vae->part);
         result.outputs[2] = std::make_shared<VaeValue>(Vae{std::move(vae)});
     }
-    load_together(parts, *context.session.bench()->ledger);
+    load_together(parts, *context.session.bench());
     return result;
 }
 
@@ -116,7 +116,7 @@ graph::NodeResult unet(const Context& context, const graph::NodeCall& call) {
                   .hint = "use default: weights keep the type that they have in the file"});
     }
     auto network = file.unet(context.session.options().unet_type);
-    load_together({&network->part}, *context.session.bench()->ledger);
+    load_together({&network->part}, *context.session.bench());
     return outputs(
         std::make_shared<ModelValue>(Model{std::move(network), sampling::sd1_sampling()}));
 }
@@ -131,7 +131,7 @@ graph::NodeResult clip(const Context& context, const graph::NodeCall& call) {
                             .hint = "Ballast runs Stable Diffusion 1.x so far: stable_diffusion"});
     }
     auto text = file.text(context.session.options().text_encoder_type);
-    load_together({&text->part}, *context.session.bench()->ledger);
+    load_together({&text->part}, *context.session.bench());
     return outputs(std::make_shared<ClipValue>(Clip{std::move(text)}));
 }
 
@@ -146,7 +146,7 @@ graph::NodeResult vae(const Context& context, const graph::NodeCall& call) {
     }
     const ModelFile file(context, call, "vae", "vae_name");
     auto network = file.vae(context.session.options().vae_type);
-    load_together({&network->part}, *context.session.bench()->ledger);
+    load_together({&network->part}, *context.session.bench());
     return outputs(std::make_shared<VaeValue>(Vae{std::move(network)}));
 }
 

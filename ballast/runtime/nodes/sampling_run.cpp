@@ -28,14 +28,16 @@ public:
                                          input.context.size(-1), model_->config.context_dim),
                       .hint = "use the text encoder that belongs to the model"});
         }
-        auto output = run(input, nullptr);
-        if (!has_warned_ && !ops::is_finite(output)) {
-            has_warned_ = true;
-            FirstNonFinite first;
-            run(input, &first);
-            context_->observer.warning(non_finite_warning("the network", first));
-        }
-        return output;
+        return run(input, nullptr);
+    }
+
+    /// Repeats the call that gave `output` to name the layer at fault, once, if it is not finite.
+    void explain(const sampling::NetworkInput& input, const at::Tensor& output) {
+        if (has_warned_ || ops::is_finite(output)) return;
+        has_warned_ = true;
+        FirstNonFinite first;
+        run(input, &first);
+        context_->observer.warning(non_finite_warning("the network", first));
     }
 
 private:
@@ -82,6 +84,9 @@ SampledLatents sample(const Context& context, const graph::NodeCall&, const Samp
     sampling::SamplingHooks hooks;
     hooks.on_step = [&context](const sampling::Step& step) {
         context.observer.progress(step.index + 1, step.total);
+    };
+    hooks.after = [&network](const sampling::NetworkInput& input, float, const at::Tensor& output) {
+        network.explain(input, output);
     };
     const auto attempt = [&] {
         return sampling::run_sampling(request, task.guider.model.sampling, network, hooks);

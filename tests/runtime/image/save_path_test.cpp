@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "ballast/runtime/image/output_file.hpp"
+#include "ballast/engine/core/write_file.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace ballast::runtime::image {
@@ -78,7 +78,7 @@ TEST(SavePath, ReplacesTheNumberInTheBatchPerPictureAndOverwritesNothing) {
     const auto first = next_file(batch, 0);
     EXPECT_EQ(first.filename(), "p0_00001_.png");
     EXPECT_EQ(next_file(batch, 1).filename(), "p1_00002_.png");
-    ASSERT_TRUE(write_output(first, "x").has_value());
+    ASSERT_TRUE(write_file(first, "x").has_value());
     EXPECT_EQ(first_file(folder, "p%batch_num%"), "p0_00002_.png");
 }
 

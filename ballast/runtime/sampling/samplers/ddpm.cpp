@@ -11,10 +11,7 @@ namespace ballast::runtime::sampling {
 
 at::Tensor ddpm(const SamplerRun& run, at::Tensor x) {
     for (int i = 0; i < run.steps(); ++i) {
-        const float from = run.sigmas[static_cast<std::size_t>(i)];
-        const float to = run.sigmas[static_cast<std::size_t>(i) + 1];
-        const auto denoised = run.denoise(x, from);
-        run.report(i, x, denoised);
+        const auto [from, to, denoised] = run.evaluate(i, x);
         // in the scaling in which the variance of x is preserved
         const float kept_from = 1.0F / (from * from + 1.0F);
         const float kept_to = 1.0F / (to * to + 1.0F);
@@ -35,9 +32,7 @@ at::Tensor ddpm(const SamplerRun& run, at::Tensor x) {
 
 at::Tensor lcm(const SamplerRun& run, at::Tensor x) {
     for (int i = 0; i < run.steps(); ++i) {
-        const float to = run.sigmas[static_cast<std::size_t>(i) + 1];
-        const auto denoised = run.denoise(x, run.sigmas[static_cast<std::size_t>(i)]);
-        run.report(i, x, denoised);
+        const auto [from, to, denoised] = run.evaluate(i, x);
         x = to > 0.0F ? run.sampling.noised(to, run.noise.draw(), denoised) : denoised;
     }
     return x;

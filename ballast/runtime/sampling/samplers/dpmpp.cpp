@@ -33,10 +33,7 @@ at::Tensor blend(const at::Tensor& x, const at::Tensor& denoised, float ratio) {
 
 at::Tensor dpmpp_2s_ancestral(const SamplerRun& run, at::Tensor x) {
     for (int i = 0; i < run.steps(); ++i) {
-        const float from = run.sigmas[static_cast<std::size_t>(i)];
-        const float to = run.sigmas[static_cast<std::size_t>(i) + 1];
-        const auto denoised = run.denoise(x, from);
-        run.report(i, x, denoised);
+        const auto [from, to, denoised] = run.evaluate(i, x);
         const auto step = ancestral_step(run.sampling, from, to);
         if (step.down == 0.0F) {
             x = x + (x - denoised) / from * (step.down - from);
@@ -57,23 +54,21 @@ at::Tensor dpmpp_2s_ancestral(const SamplerRun& run, at::Tensor x) {
 
 at::Tensor dpmpp_2m(const SamplerRun& run, at::Tensor x) {
     at::Tensor former;
+    float former_sigma = 0.0F;
     for (int i = 0; i < run.steps(); ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        const float from = run.sigmas[at];
-        const float to = run.sigmas[at + 1];
-        const auto denoised = run.denoise(x, from);
-        run.report(i, x, denoised);
+        const auto [from, to, denoised] = run.evaluate(i, x);
         if (to == 0.0F) {
             x = denoised;
-        } else if (!former.defined() || run.sigmas[at - 1] == from) {
+        } else if (!former.defined() || former_sigma == from) {
             x = first_order(x, denoised, from, to);
         } else {
             const float h = time_of(to) - time_of(from);
-            const float h_former = time_of(from) - time_of(run.sigmas[at - 1]);
+            const float h_former = time_of(from) - time_of(former_sigma);
             const float half = 1.0F / (2.0F * (h_former / h));
             x = first_order(x, (1.0F + half) * denoised - half * former, from, to);
         }
         former = denoised;
+        former_sigma = from;
     }
     return x;
 }

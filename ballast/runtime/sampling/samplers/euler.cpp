@@ -8,10 +8,7 @@ namespace ballast::runtime::sampling {
 
 at::Tensor euler(const SamplerRun& run, at::Tensor x) {
     for (int i = 0; i < run.steps(); ++i) {
-        const float from = run.sigmas[static_cast<std::size_t>(i)];
-        const float to = run.sigmas[static_cast<std::size_t>(i) + 1];
-        const auto denoised = run.denoise(x, from);
-        run.report(i, x, denoised);
+        const auto [from, to, denoised] = run.evaluate(i, x);
         x = x + (x - denoised) / from * (to - from);
     }
     return x;
@@ -19,10 +16,7 @@ at::Tensor euler(const SamplerRun& run, at::Tensor x) {
 
 at::Tensor euler_ancestral(const SamplerRun& run, at::Tensor x) {
     for (int i = 0; i < run.steps(); ++i) {
-        const float from = run.sigmas[static_cast<std::size_t>(i)];
-        const float to = run.sigmas[static_cast<std::size_t>(i) + 1];
-        const auto denoised = run.denoise(x, from);
-        run.report(i, x, denoised);
+        const auto [from, to, denoised] = run.evaluate(i, x);
         const auto step = ancestral_step(run.sampling, from, to);
         if (step.down == 0.0F) {
             x = denoised;

@@ -61,10 +61,7 @@ void remember(History& history, Past latest) {
 at::Tensor lms(const SamplerRun& run, at::Tensor x) {
     History history;
     for (int i = 0; i < run.steps(); ++i) {
-        const float from = run.sigmas[static_cast<std::size_t>(i)];
-        const float to = run.sigmas[static_cast<std::size_t>(i) + 1];
-        const auto denoised = run.denoise(x, from);
-        run.report(i, x, denoised);
+        const auto [from, to, denoised] = run.evaluate(i, x);
         remember(history, {from, (x - denoised) / from});
         if (to == 0.0F) {
             x = denoised;

@@ -45,6 +45,19 @@ struct SamplerRun {
     void report(int index, const at::Tensor& x, const at::Tensor& denoised) const {
         if (on_step) on_step({.index = index, .total = steps(), .x = x, .denoised = denoised});
     }
+
+    /// How every step of most solvers begins: the clean latent seen from its first sigma, reported.
+    struct Evaluation {
+        float from;
+        float to;
+        at::Tensor denoised;
+    };
+    [[nodiscard]] Evaluation evaluate(int index, const at::Tensor& x) const {
+        const auto at = static_cast<std::size_t>(index);
+        Evaluation evaluation{sigmas[at], sigmas[at + 1], denoise(x, sigmas[at])};
+        report(index, x, evaluation.denoised);
+        return evaluation;
+    }
 };
 
 /// Takes the noisy latent and returns the latent at the schedule's end.

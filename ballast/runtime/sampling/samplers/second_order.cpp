@@ -27,10 +27,7 @@ at::Tensor midpoint(const SamplerRun& run, const at::Tensor& x, const at::Tensor
 
 at::Tensor heun(const SamplerRun& run, at::Tensor x) {
     for (int i = 0; i < run.steps(); ++i) {
-        const float from = run.sigmas[static_cast<std::size_t>(i)];
-        const float to = run.sigmas[static_cast<std::size_t>(i) + 1];
-        const auto denoised = run.denoise(x, from);
-        run.report(i, x, denoised);
+        const auto [from, to, denoised] = run.evaluate(i, x);
         const auto slope = (x - denoised) / from;
         const auto next = x + slope * (to - from);
         if (to == 0.0F) {
@@ -45,10 +42,7 @@ at::Tensor heun(const SamplerRun& run, at::Tensor x) {
 
 at::Tensor dpm_2(const SamplerRun& run, at::Tensor x) {
     for (int i = 0; i < run.steps(); ++i) {
-        const float from = run.sigmas[static_cast<std::size_t>(i)];
-        const float to = run.sigmas[static_cast<std::size_t>(i) + 1];
-        const auto denoised = run.denoise(x, from);
-        run.report(i, x, denoised);
+        const auto [from, to, denoised] = run.evaluate(i, x);
         const auto slope = (x - denoised) / from;
         x = to == 0.0F ? x + slope * (to - from) : midpoint(run, x, slope, from, to);
     }
@@ -57,10 +51,7 @@ at::Tensor dpm_2(const SamplerRun& run, at::Tensor x) {
 
 at::Tensor dpm_2_ancestral(const SamplerRun& run, at::Tensor x) {
     for (int i = 0; i < run.steps(); ++i) {
-        const float from = run.sigmas[static_cast<std::size_t>(i)];
-        const float to = run.sigmas[static_cast<std::size_t>(i) + 1];
-        const auto denoised = run.denoise(x, from);
-        run.report(i, x, denoised);
+        const auto [from, to, denoised] = run.evaluate(i, x);
         const auto step = ancestral_step(run.sampling, from, to);
         const auto slope = (x - denoised) / from;
         if (step.down == 0.0F) {
