@@ -61,20 +61,21 @@ using Rules = std::map<std::string, std::set<std::string>>;
 
 const Rules& rules() {
     static const Rules table = [] {
-        const std::set<std::string> engine{"engine/core", "engine/formats", "engine/device",
-                                           "engine/plan", "engine/weights"};
+        const std::set<std::string> engine{"engine/core",   "engine/machine", "engine/formats",
+                                           "engine/device", "engine/plan",    "engine/weights"};
         const auto with = [](std::set<std::string> base, std::set<std::string> more) {
             base.merge(more);
             return base;
         };
         return Rules{
             {"engine/core", {}},
+            {"engine/machine", {"engine/core"}},
             {"engine/formats", {"engine/core"}},
-            {"engine/device", {"engine/core"}},
-            {"engine/plan", {"engine/core"}},
+            {"engine/device", {"engine/core", "engine/machine"}},
+            {"engine/plan", {"engine/core", "engine/machine"}},
             {"engine/weights", {"engine/core", "engine/device", "engine/formats", "engine/plan"}},
             {"models", {"engine/core", "engine/formats", "engine/plan"}},
-            {"graph", {"engine/core", "engine/formats", "engine/device", "engine/plan", "models"}},
+            {"graph", {"engine/core", "engine/machine", "engine/formats", "engine/device", "engine/plan", "models"}},
             {"runtime/tensor", engine},
             {"runtime/nn", with(engine, {"runtime/tensor"})},
             {"runtime/networks", with(engine, {"runtime/tensor", "runtime/nn", "models"})},
