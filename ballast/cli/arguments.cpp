@@ -50,7 +50,7 @@ Error unknown_option(const std::string& text, const Command& command) {
     const auto name = text.substr(0, text.find('='));
     std::vector<std::string> options{"--help"};
     for (const auto& setting : kSettings)
-        if ((setting.commands & command.settings) != 0 && setting.availability == Availability::now)
+        if ((commands_now(setting) & command.settings) != 0)
             options.push_back(fmt::format("--{}", setting.name));
     const std::vector<std::string_view> candidates(options.begin(), options.end());
     const auto near = nearest_name(name, candidates);

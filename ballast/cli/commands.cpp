@@ -1,6 +1,8 @@
 #include <array>
 
 #include "ballast/cli/command.hpp"
+#include "ballast/cli/devices.hpp"
+#include "ballast/cli/doctor.hpp"
 #include "ballast/cli/help.hpp"
 #include "ballast/cli/inspect.hpp"
 #include "ballast/cli/run.hpp"
@@ -55,6 +57,44 @@ R"(ballast inspect models/checkpoints/ballast-demo.safetensors
 ballast inspect --json --tensors model.safetensors)",
      .settings = kInspectCommand,
      .run = inspect},
+    {.name = "devices",
+     .summary = "List devices, their memory, and what is decided about it",
+     .description =
+R"(Says what memory this machine has, to which class each device belongs and by which rule, how much
+of it may hold weights, and where networks, text encoders and autoencoders load and wait. With
+--simulate the same for the machine that a profile describes; profiles/ has many.
+
+Nothing is allocated and no driver context is made, so an idle GPU's free memory may be unknown.
+
+With --json:
+  {"host": {"total", "available", "limit"},
+   "devices": [{"id", "name", "class", "rule", "vram_state", "total", "free", "free_source",
+                "reserve", "budget", "weights_now", "pinned_limit", "streams",
+                "choices": {"unet_offload", ...}, "soft_empty", ...}],
+   "links": [...], "warnings": [...]}
+Sizes are bytes; null is unknown. "budget" is the class's formula over totals, "weights_now" what a
+plan may use at this moment.)",
+     .examples =
+R"(ballast devices
+ballast devices --simulate profiles/dgx-spark-gb10-128gb.json
+ballast devices --lowvram --reserve-vram 2 --json)",
+     .settings = kDevicesCommand,
+     .run = devices},
+    {.name = "doctor",
+     .summary = "Explain this machine's memory: what limits it, and what to change",
+     .description =
+R"(Says in plain words which class each device belongs to and why, what budget follows, what limits it
+(a container, other programs, a carve-out), and what to change; checks environment variables and
+container settings that help, hurt or do nothing on this machine.
+
+--probe measures how fast memory copies and the disk of the models folder reads (a few seconds);
+--save writes the machine's profile for --simulate on other machines, and for reports of faults.)",
+     .examples =
+R"(ballast doctor
+ballast doctor --probe --models ~/ComfyUI/models --save my-machine.json
+ballast doctor --simulate profiles/strix-halo-96gb-carve-out.json)",
+     .settings = kDoctorCommand,
+     .run = doctor},
     {.name = "help",
      .operand = "TOPIC",
      .need = Operand::optional,
@@ -66,8 +106,6 @@ ballast inspect --json --tensors model.safetensors)",
      .settings = kVersionCommand,
      .run = version},
     {.name = "plan", .summary = "Say where a model's blocks would live"},
-    {.name = "devices", .summary = "List devices and their memory"},
-    {.name = "doctor", .summary = "Find out what is wrong with this machine"},
     {.name = "merge", .summary = "Burn adapters into a file"},
     {.name = "serve", .summary = "Serve ComfyUI's HTTP and WebSocket interface"},
     {.name = "status", .summary = "Ask a server what it holds"},

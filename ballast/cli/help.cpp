@@ -58,8 +58,7 @@ std::string options_of(const Command& command) {
         std::string lines;
         for (const auto& setting : kSettings)
             if (setting.group == static_cast<SettingGroup>(group) &&
-                setting.availability == Availability::now &&
-                (setting.commands & command.settings) != 0)
+                (commands_now(setting) & command.settings) != 0)
                 lines += option_lines(setting);
         if (lines.empty()) continue;
         text += fmt::format("\n{}:\n{}", group_title(static_cast<SettingGroup>(group)), lines);

@@ -1,5 +1,7 @@
 #include "ballast/cli/run_options.hpp"
 
+#include <fmt/format.h>
+
 #include "ballast/engine/core/settings_file.hpp"
 
 namespace ballast::cli {
@@ -19,6 +21,15 @@ ComputeType compute_type(const Settings& settings, const TypeSettings& names) {
     if (settings.flag(names.bf16)) return ComputeType::bf16;
     if (settings.flag(names.fp16)) return ComputeType::fp16;
     return ComputeType::automatic;
+}
+
+Error no_such_device(DeviceId device) {
+    return {.code = Code::not_available,
+            .what = "not available yet",
+            .why = fmt::format("{} cannot be used, cpu is the only device so far",
+                               to_string(device)),
+            .place = {.key = "--memory-limit"},
+            .hint = "limit cpu, for example cpu=4gb"};
 }
 
 LogLevel log_level(const Settings& settings) {
@@ -42,7 +53,11 @@ Result<Settings> run_settings(const std::vector<GivenSetting>& command_line) {
         if (!file) return fail(file.error());
         sources.file = *std::move(file);
     }
-    return resolve_settings(sources);
+    auto settings = resolve_settings(sources);
+    if (!settings) return settings;
+    for (const auto& [device, ignored] : settings->device_sizes("memory-limit"))
+        if (device != kCpu) return fail(no_such_device(device));
+    return settings;
 }
 
 graph::RuntimeOptions runtime_options(const Settings& settings) {

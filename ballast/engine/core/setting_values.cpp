@@ -49,7 +49,38 @@ Result<void> check_range(const Setting& setting, std::string_view text,
                                             setting.least, setting.most));
 }
 
+Result<void> check_device_choice(const Setting& setting, std::string_view text) {
+    const auto equals = text.find('=');
+    if (equals == std::string_view::npos || !parse_device(text.substr(0, equals)))
+        return refused(Code::usage, fmt::format("'{}' is not DEVICE=CLASS", text),
+                       "write for example cuda:0=unified");
+    return check_choice(setting, text.substr(equals + 1));
+}
+
 }  // namespace
+
+Result<MemoryShare> parse_memory_share(std::string_view text) {
+    const auto fault = [&] {
+        return fail(Error{.code = Code::usage,
+                          .what = "bad value",
+                          .why = fmt::format("'{}' is no amount of memory", text),
+                          .hint = "write GiB as a number (2.5), a size (800mb) or a share (10%)"});
+    };
+    constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+    constexpr double kMostGiB = 1'000'000;
+    if (text.ends_with('%')) {
+        const auto percent = parse_whole<double>(text.substr(0, text.size() - 1));
+        if (!percent || !(*percent >= 0 && *percent <= 100)) return fault();
+        return MemoryShare{.percent = *percent};
+    }
+    if (const auto amount = parse_whole<double>(text)) {
+        if (!(*amount >= 0 && *amount <= kMostGiB)) return fault();
+        return MemoryShare{.bytes = Bytes{static_cast<std::uint64_t>(*amount * kGiB)}};
+    }
+    const auto size = parse_bytes(text);
+    if (!size) return fault();
+    return MemoryShare{.bytes = *size};
+}
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
     std::vector<std::string_view> parts;
@@ -113,6 +144,10 @@ Result<void> check_value(const Setting& setting, std::string_view text) {
         case SettingType::choice: return check_choice(setting, text);
         case SettingType::device_size:
             if (const auto parsed = parse_device_size(text); !parsed) return fail(parsed.error());
+            return {};
+        case SettingType::device_choice: return check_device_choice(setting, text);
+        case SettingType::memory_share:
+            if (const auto parsed = parse_memory_share(text); !parsed) return fail(parsed.error());
             return {};
     }
     return {};

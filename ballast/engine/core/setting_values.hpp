@@ -21,6 +21,15 @@ std::optional<std::int64_t> parse_integer(std::string_view text);
 /// "cpu=4gb" -> {cpu, 4 GiB}. Fails with `usage`.
 Result<std::pair<DeviceId, Bytes>> parse_device_size(std::string_view text);
 
+/// An amount of memory: bytes, or percent of something that is known later.
+struct MemoryShare {
+    std::optional<Bytes> bytes{};
+    std::optional<double> percent{};
+};
+
+/// "2.5" (GiB), "800mb", "10%". Fails with `usage`.
+Result<MemoryShare> parse_memory_share(std::string_view text);
+
 /// Whether `text` is a value of `setting`. Fails with `usage` or `not_available`; `what` and `why`
 /// (and perhaps `hint`) are set, the place is the caller's.
 Result<void> check_value(const Setting& setting, std::string_view text);

@@ -39,27 +39,21 @@ bool is_on(const Setting& setting, const std::vector<std::string>& texts) {
     return setting.type != SettingType::flag || parse_flag(texts.back()).value_or(false);
 }
 
-Result<void> check_device_sizes(const std::vector<std::string>& texts, const Place& place) {
+/// Texts of the form DEVICE=... that name each device once.
+Result<void> check_devices(const std::vector<std::string>& texts, const Place& place) {
     std::set<DeviceId> seen;
     for (const auto& text : texts) {
-        const auto device = parse_device_size(text)->first;
-        if (!seen.insert(device).second)
+        const auto device = parse_device(std::string_view(text).substr(0, text.find('=')));
+        if (device && !seen.insert(*device).second)
             return fail(
-                usage(place, "bad value", fmt::format("{} is given twice", to_string(device))));
-        if (device != kCpu)
-            return fail(Error{.code = Code::not_available,
-                              .what = "not available yet",
-                              .why = fmt::format("{} cannot be used, cpu is the only device so far",
-                                                 to_string(device)),
-                              .place = place,
-                              .hint = "limit cpu, for example cpu=4gb"});
+                usage(place, "bad value", fmt::format("{} is given twice", to_string(*device))));
     }
     return {};
 }
 
 Result<void> check_setting(const Setting& setting, const std::vector<std::string>& texts,
-                           const Place& place) {
-    if (setting.availability == Availability::announced && is_on(setting, texts))
+                           CommandMask command, const Place& place) {
+    if ((setting.announced & command) != 0 && is_on(setting, texts))
         return fail(Error{.code = Code::not_available,
                           .what = "not available yet",
                           .why = "this setting comes with a later version",
@@ -72,7 +66,8 @@ Result<void> check_setting(const Setting& setting, const std::vector<std::string
         error.place = place;
         return fail(std::move(error));
     }
-    if (setting.type == SettingType::device_size) return check_device_sizes(texts, place);
+    if (setting.type == SettingType::device_size || setting.type == SettingType::device_choice)
+        return check_devices(texts, place);
     return {};
 }
 
@@ -162,7 +157,8 @@ Result<Settings> resolve_settings(const SettingSources& sources) {
         for (const auto& [index, texts] : layer) {
             const auto& setting = kSettings[index];
             const auto checked =
-                check_setting(setting, texts, place_of(setting, source, sources.file_path));
+                check_setting(setting, texts, sources.command,
+                              place_of(setting, source, sources.file_path));
             if (!checked) return fail(checked.error());
         }
         if (const auto checked = check_exclusive(layer, source, sources.file_path); !checked)
@@ -205,6 +201,16 @@ std::string Settings::text(SettingName name) const {
 }
 
 std::vector<std::string> Settings::list(SettingName name) const { return entry(name).texts; }
+
+std::map<DeviceId, std::string> Settings::device_choices(SettingName name) const {
+    std::map<DeviceId, std::string> choices;
+    for (const auto& text : entry(name, SettingType::device_choice).texts) {
+        const auto equals = text.find('=');
+        if (const auto device = parse_device(std::string_view(text).substr(0, equals)))
+            choices.emplace(*device, text.substr(equals + 1));
+    }
+    return choices;
+}
 
 std::map<DeviceId, Bytes> Settings::device_sizes(SettingName name) const {
     std::map<DeviceId, Bytes> sizes;

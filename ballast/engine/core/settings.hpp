@@ -84,6 +84,7 @@ public:
     [[nodiscard]] std::string text(SettingName name) const;
     [[nodiscard]] std::vector<std::string> list(SettingName name) const;
     [[nodiscard]] std::map<DeviceId, Bytes> device_sizes(SettingName name) const;
+    [[nodiscard]] std::map<DeviceId, std::string> device_choices(SettingName name) const;
 
     [[nodiscard]] SettingSource source(SettingName name) const { return entry(name).source; }
     [[nodiscard]] bool is_given(SettingName name) const {

@@ -1,8 +1,11 @@
 #include "ballast/engine/core/settings_docs.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <array>
 #include <iterator>
+#include <utility>
 
 #include "ballast/engine/core/setting_values.hpp"
 #include "ballast/engine/core/settings.hpp"
@@ -21,13 +24,25 @@ std::string values_of(const Setting& setting) {
         case SettingType::number: return fmt::format("{} to {}", setting.least, setting.most);
         case SettingType::choice: return fmt::format("{}", fmt::join(choices_now(setting), ", "));
         case SettingType::device_size: return "device and size";
+        case SettingType::device_choice:
+            return fmt::format("device and {}", fmt::join(choices_now(setting), ", "));
+        case SettingType::memory_share: return "GiB, size or percent";
     }
     return {};
 }
 
 std::string commands_of(const Setting& setting) {
-    if (setting.commands == kEveryCommand) return "all";
-    return (setting.commands & kRunCommand) != 0 ? "`run`" : "`inspect`";
+    constexpr std::array<std::pair<CommandMask, std::string_view>, 4> kNames{
+        {{kRunCommand, "`run`"},
+         {kInspectCommand, "`inspect`"},
+         {kDevicesCommand, "`devices`"},
+         {kDoctorCommand, "`doctor`"}}};
+    const auto commands = commands_now(setting);
+    if (commands == kEveryCommand) return "all";
+    std::vector<std::string_view> names;
+    for (const auto& [mask, name] : kNames)
+        if ((commands & mask) != 0) names.push_back(name);
+    return fmt::format("{}", fmt::join(names, ", "));
 }
 
 void add_row(std::string& page, const Setting& setting) {
@@ -43,7 +58,7 @@ void add_row(std::string& page, const Setting& setting) {
 void add_group(std::string& page, SettingGroup group) {
     bool is_first = true;
     for (const auto& setting : kSettings) {
-        if (setting.group != group || setting.availability != Availability::now) continue;
+        if (setting.group != group || commands_now(setting) == 0) continue;
         if (is_first)
             fmt::format_to(
                 std::back_inserter(page),
@@ -100,9 +115,10 @@ std::string settings_page() {
         "\n\n";
     std::string names;
     for (const auto& setting : kSettings) {
-        if (setting.availability != Availability::announced) continue;
+        if (setting.announced == 0) continue;
         if (!names.empty()) names += ",\n";
         names += fmt::format("`--{}`", setting.name);
+        if (commands_now(setting) != 0) names += " (`run`)";
     }
     return page + names + ".\n";
 }

@@ -29,7 +29,9 @@ bool has_form(const Json& value, SettingType type) {
         case SettingType::text:
         case SettingType::path:
         case SettingType::choice:
-        case SettingType::device_size: return value.is_string();
+        case SettingType::device_size:
+        case SettingType::device_choice: return value.is_string();
+        case SettingType::memory_share: return value.is_string() || value.is_number();
     }
     return false;
 }
@@ -43,6 +45,8 @@ std::string_view form_of(SettingType type) {
         case SettingType::path:
         case SettingType::choice: return "a text";
         case SettingType::device_size: return "an object such as {\"cpu\": \"8gb\"}";
+        case SettingType::device_choice: return "an object such as {\"cuda:0\": \"unified\"}";
+        case SettingType::memory_share: return "a number of GiB, or a text such as \"10%\"";
     }
     return "";
 }
@@ -52,7 +56,9 @@ std::optional<std::vector<std::string>> texts_of(const Json& value, const Settin
     const auto text_of = [](const Json& single) {
         return single.is_string() ? single.get<std::string>() : single.dump();
     };
-    if (setting.type == SettingType::device_size && value.is_object()) {
+    const bool is_by_device = setting.type == SettingType::device_size ||
+                              setting.type == SettingType::device_choice;
+    if (is_by_device && value.is_object()) {
         std::vector<std::string> texts;
         for (const auto& [device, size] : value.items()) {
             if (!size.is_string() && !size.is_number_unsigned()) return std::nullopt;

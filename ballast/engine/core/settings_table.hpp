@@ -19,7 +19,9 @@ enum class SettingType {
     integer,      ///< a whole number in [least, most]
     number,       ///< a decimal number in [least, most]
     choice,       ///< one of `choices`
-    device_size,  ///< DEVICE=SIZE, e.g. cpu=4gb
+    device_size,    ///< DEVICE=SIZE, e.g. cpu=4gb
+    device_choice,  ///< DEVICE=CHOICE, e.g. cuda:0=unified
+    memory_share,   ///< GiB as a bare number, a size, or a percentage: 2.5, 2500mb, 8%
 };
 
 /// Which commands a setting belongs to, as bits.
@@ -28,6 +30,10 @@ inline constexpr CommandMask kRunCommand = 1U << 0U;
 inline constexpr CommandMask kInspectCommand = 1U << 1U;
 inline constexpr CommandMask kHelpCommand = 1U << 2U;
 inline constexpr CommandMask kVersionCommand = 1U << 3U;
+inline constexpr CommandMask kDevicesCommand = 1U << 4U;
+inline constexpr CommandMask kDoctorCommand = 1U << 5U;
+/// Commands that say what this machine's memory is; none of them computes.
+inline constexpr CommandMask kMachineCommands = kDevicesCommand | kDoctorCommand;
 inline constexpr CommandMask kEveryCommand = ~0U;
 
 /// How often a setting may be given.
@@ -36,9 +42,6 @@ enum class Arity { once, list };
 /// Where a setting may come from. What describes one call and no habit of the user has no
 /// environment name and no place in a settings file.
 enum class Reach { everywhere, command_line };
-
-/// `announced` settings are recognised, answer "not available yet", and are in no help text.
-enum class Availability { now, announced };
 
 /// Headings of help and documentation, in the order in which they appear there.
 enum class SettingGroup { files, workflow, memory, formats, processor, results, output };
@@ -73,7 +76,8 @@ struct Setting {
     Exclusive exclusive = Exclusive::none;
     CommandMask commands = kRunCommand;
     Reach reach = Reach::everywhere;
-    Availability availability = Availability::now;
+    /// Commands that recognise the setting, answer "not available yet", and have it in no help text.
+    CommandMask announced = 0;
     std::string_view help = {};  ///< one sentence without a full stop
 };
 
@@ -84,13 +88,13 @@ using enum SettingGroup;
 using enum Exclusive;
 using enum Arity;
 using enum Reach;
-using enum Availability;
 
 // clang-format off
 inline constexpr auto kRows = std::to_array<Setting>({
     // files
     {.name = "models", .alias = "models-directory", .type = path, .value_name = "DIR",
      .fallback = "models", .arity = list, .separator = ':', .group = files,
+     .commands = kRunCommand | kDoctorCommand,
      .help = "Folder with checkpoints/, vae/, text_encoders/ ... as ComfyUI's models folder; "
              "repeat it to search several, first match wins"},
     {.name = "input", .alias = "input-directory", .type = path, .value_name = "DIR",
@@ -104,7 +108,8 @@ inline constexpr auto kRows = std::to_array<Setting>({
              "output folder"},
     {.name = "disable-metadata", .group = files,
      .help = "Do not write the workflow into the pictures"},
-    {.name = "settings", .type = path, .value_name = "FILE", .group = files, .reach = command_line,
+    {.name = "settings", .type = path, .value_name = "FILE", .group = files,
+     .commands = kRunCommand | kMachineCommands, .reach = command_line,
      .help = "Read settings from a JSON file; the environment and the command line win over it"},
 
     // workflow
@@ -120,99 +125,138 @@ inline constexpr auto kRows = std::to_array<Setting>({
     // memory
     {.name = "memory-limit", .type = device_size, .value_name = "DEVICE=SIZE", .arity = list,
      .group = memory,
+     .commands = kRunCommand | kMachineCommands,
      .help = "Never hold more than SIZE on DEVICE, e.g. cpu=4gb; what does not fit is refused "
              "before it is read; one for each device"},
     {.name = "cpu", .group = memory, .exclusive = vram_state,
-     .help = "Compute on the processor, which is what happens anyway so far"},
-    {.name = "gpu-only", .group = memory, .exclusive = vram_state, .availability = announced,
+     .commands = kRunCommand | kMachineCommands,
+     .help = "Compute on the processor and use no accelerator"},
+    {.name = "gpu-only", .group = memory, .exclusive = vram_state,
+     .commands = kRunCommand | kMachineCommands, .announced = kRunCommand,
      .help = "Keep and run everything on the GPU"},
-    {.name = "highvram", .group = memory, .exclusive = vram_state, .availability = announced,
+    {.name = "highvram", .group = memory, .exclusive = vram_state,
+     .commands = kRunCommand | kMachineCommands,
      .help = "Leave models on the GPU after use"},
-    {.name = "normalvram", .group = memory, .exclusive = vram_state, .availability = announced,
+    {.name = "normalvram", .group = memory, .exclusive = vram_state,
+     .commands = kRunCommand | kMachineCommands,
      .help = "Place models automatically"},
-    {.name = "lowvram", .group = memory, .exclusive = vram_state, .availability = announced,
+    {.name = "lowvram", .group = memory, .exclusive = vram_state,
+     .commands = kRunCommand | kMachineCommands,
      .help = "Run text encoders on the processor"},
-    {.name = "novram", .group = memory, .exclusive = vram_state, .availability = announced,
+    {.name = "novram", .group = memory, .exclusive = vram_state,
+     .commands = kRunCommand | kMachineCommands,
      .help = "Keep no weights on the GPU, stream them at use"},
-    {.name = "reserve-vram", .type = number, .value_name = "GIB", .least = 0, .most = 1'000'000,
-     .group = memory, .availability = announced,
-     .help = "Memory of the GPU to leave to other programs"},
-    {.name = "cpu-vae", .group = memory, .availability = announced,
+    {.name = "reserve-vram", .type = memory_share, .value_name = "GIB", .group = memory,
+     .commands = kRunCommand | kMachineCommands,
+     .help = "Memory of each GPU to leave to other programs: GiB, a size with its unit, or a share "
+             "of the GPU's memory, e.g. 2.5, 800mb, 10%"},
+    {.name = "memory-class", .type = device_choice, .value_name = "DEVICE=CLASS",
+     .choices = "auto|unified|discrete", .arity = list, .group = memory,
+     .commands = kRunCommand | kMachineCommands, .announced = kRunCommand,
+     .help = "Treat DEVICE as sharing the host's memory (unified) or not (discrete), whatever the "
+             "driver says: auto, unified, discrete; e.g. cuda:0=unified"},
+    {.name = "cpu-vae", .group = memory,
+     .commands = kRunCommand | kMachineCommands,
      .help = "Run the VAE on the processor"},
     {.name = "allocation", .type = text, .value_name = "TEXT", .group = memory,
-     .availability = announced,
+     .announced = kRunCommand,
      .help = "Say which device holds how much of a model"},
-    {.name = "disable-smart-memory", .group = memory, .availability = announced,
+    {.name = "disable-smart-memory", .group = memory,
+     .commands = kRunCommand | kMachineCommands, .announced = kRunCommand,
      .help = "Give all memory back after each run"},
-    {.name = "disable-pinned-memory", .group = memory, .availability = announced,
+    {.name = "disable-pinned-memory", .group = memory,
+     .commands = kRunCommand | kMachineCommands,
      .help = "Do not pin host memory"},
     {.name = "async-offload", .type = integer, .value_name = "N", .bare = "2", .least = 0,
-     .most = 64, .group = memory, .availability = announced,
+     .most = 64, .group = memory,
+     .commands = kRunCommand | kMachineCommands,
      .help = "Number of streams that move weights beside the arithmetic"},
-    {.name = "disable-async-offload", .group = memory, .availability = announced,
+    {.name = "disable-async-offload", .group = memory,
+     .commands = kRunCommand | kMachineCommands,
      .help = "Move weights on the compute stream"},
-    {.name = "force-non-blocking", .group = memory, .availability = announced,
+    {.name = "force-non-blocking", .group = memory,
+     .announced = kRunCommand,
      .help = "Make every copy between host and device asynchronous"},
-    {.name = "cuda-malloc", .group = memory, .exclusive = allocator, .availability = announced,
+    {.name = "cuda-malloc", .group = memory, .exclusive = allocator,
+     .announced = kRunCommand,
      .help = "Use the driver's asynchronous pool allocator"},
     {.name = "disable-cuda-malloc", .group = memory, .exclusive = allocator,
-     .availability = announced,
+     .announced = kRunCommand,
      .help = "Do not use the driver's asynchronous pool allocator"},
-    {.name = "disable-mmap", .group = memory, .availability = announced,
+    {.name = "disable-mmap", .group = memory,
+     .announced = kRunCommand,
      .help = "Do not map weight files"},
-    {.name = "mmap-torch-files", .group = memory, .availability = announced,
+    {.name = "mmap-torch-files", .group = memory,
+     .announced = kRunCommand,
      .help = "Map checkpoints in torch's own format"},
     {.name = "simulate", .type = path, .value_name = "PROFILE", .group = memory,
-     .reach = command_line, .availability = announced,
+     .commands = kRunCommand | kMachineCommands, .reach = command_line, .announced = kRunCommand,
      .help = "Behave as the machine that the profile describes"},
     {.name = "clock", .type = choice, .value_name = "CLOCK", .choices = "real|virtual",
-     .group = memory, .reach = command_line, .availability = announced,
+     .group = memory,
+     .reach = command_line, .announced = kRunCommand,
      .help = "Time of simulated devices"},
 
     // number formats
     {.name = "fp32-unet", .group = formats, .exclusive = unet_type,
+     .commands = kRunCommand | kMachineCommands,
      .help = "Compute the diffusion model in 32 bits"},
     {.name = "bf16-unet", .group = formats, .exclusive = unet_type,
+     .commands = kRunCommand | kMachineCommands,
      .help = "Compute the diffusion model in bfloat16: faster where the processor has it, less "
              "exact"},
     {.name = "fp16-unet", .group = formats, .exclusive = unet_type,
+     .commands = kRunCommand | kMachineCommands,
      .help = "Accepted for ComfyUI's sake; a processor computes in 32 bits then, as half "
              "precision is slower there"},
-    {.name = "fp64-unet", .group = formats, .exclusive = unet_type, .availability = announced,
+    {.name = "fp64-unet", .group = formats, .exclusive = unet_type,
+     .commands = kRunCommand | kMachineCommands, .announced = kRunCommand,
      .help = "Compute the diffusion model in 64 bits"},
-    {.name = "fp8_e4m3fn-unet", .group = formats, .exclusive = unet_type, .availability = announced,
+    {.name = "fp8_e4m3fn-unet", .group = formats, .exclusive = unet_type,
+     .commands = kRunCommand | kMachineCommands, .announced = kRunCommand,
      .help = "Keep the diffusion model in 8 bits (e4m3)"},
-    {.name = "fp8_e5m2-unet", .group = formats, .exclusive = unet_type, .availability = announced,
+    {.name = "fp8_e5m2-unet", .group = formats, .exclusive = unet_type,
+     .commands = kRunCommand | kMachineCommands, .announced = kRunCommand,
      .help = "Keep the diffusion model in 8 bits (e5m2)"},
     {.name = "fp8_e8m0fnu-unet", .group = formats, .exclusive = unet_type,
-     .availability = announced,
+     .commands = kRunCommand | kMachineCommands, .announced = kRunCommand,
      .help = "Keep the diffusion model in 8 bits (e8m0)"},
     {.name = "fp32-vae", .group = formats, .exclusive = vae_type,
+     .commands = kRunCommand | kMachineCommands,
      .help = "Compute the VAE in 32 bits"},
     {.name = "bf16-vae", .group = formats, .exclusive = vae_type,
+     .commands = kRunCommand | kMachineCommands,
      .help = "Compute the VAE in bfloat16"},
     {.name = "fp16-vae", .group = formats, .exclusive = vae_type,
+     .commands = kRunCommand | kMachineCommands,
      .help = "As --fp16-unet, for the VAE"},
     {.name = "fp32-text-enc", .group = formats, .exclusive = text_encoder_type,
+     .commands = kRunCommand | kMachineCommands,
      .help = "Compute the text encoder in 32 bits"},
     {.name = "bf16-text-enc", .group = formats, .exclusive = text_encoder_type,
+     .commands = kRunCommand | kMachineCommands,
      .help = "Compute the text encoder in bfloat16"},
     {.name = "fp16-text-enc", .group = formats, .exclusive = text_encoder_type,
+     .commands = kRunCommand | kMachineCommands,
      .help = "As --fp16-unet, for the text encoder"},
     {.name = "fp8_e4m3fn-text-enc", .group = formats, .exclusive = text_encoder_type,
-     .availability = announced,
+     .commands = kRunCommand | kMachineCommands, .announced = kRunCommand,
      .help = "Keep the text encoder in 8 bits (e4m3)"},
     {.name = "fp8_e5m2-text-enc", .group = formats, .exclusive = text_encoder_type,
-     .availability = announced,
+     .commands = kRunCommand | kMachineCommands, .announced = kRunCommand,
      .help = "Keep the text encoder in 8 bits (e5m2)"},
-    {.name = "force-fp32", .group = formats, .exclusive = all_types, .availability = announced,
+    {.name = "force-fp32", .group = formats, .exclusive = all_types,
+     .commands = kRunCommand | kMachineCommands, .announced = kRunCommand,
      .help = "Compute everything in 32 bits"},
-    {.name = "force-fp16", .group = formats, .exclusive = all_types, .availability = announced,
+    {.name = "force-fp16", .group = formats, .exclusive = all_types,
+     .commands = kRunCommand | kMachineCommands, .announced = kRunCommand,
      .help = "Compute everything in half precision"},
-    {.name = "supports-fp8-compute", .group = formats, .availability = announced,
+    {.name = "supports-fp8-compute", .group = formats,
+     .commands = kRunCommand | kMachineCommands, .announced = kRunCommand,
      .help = "Claim that the device multiplies in 8 bits"},
     {.name = "fast", .type = text, .value_name = "LIST", .bare = "all", .arity = list,
-     .group = formats, .availability = announced,
+     .group = formats,
+     .commands = kRunCommand | kMachineCommands, .announced = kRunCommand,
      .help = "Allow faster arithmetic that is less exact"},
 
     // processor and devices
@@ -220,16 +264,20 @@ inline constexpr auto kRows = std::to_array<Setting>({
      .most = 4096, .group = processor,
      .help = "Threads of the arithmetic; 0 takes one for each core. Results are equal bit for bit"
              " only for equal N"},
-    {.name = "deterministic", .group = processor, .availability = announced,
+    {.name = "deterministic", .group = processor,
+     .announced = kRunCommand,
      .help = "Use only algorithms with reproducible results on the GPU"},
     {.name = "directml", .type = integer, .value_name = "N", .bare = "-1", .least = -1,
-     .most = 1024, .group = processor, .availability = announced,
+     .most = 1024, .group = processor,
+     .announced = kRunCommand,
      .help = "Compute on a DirectML adapter"},
     {.name = "cuda-device", .type = integer, .value_name = "N", .least = 0, .most = 1024,
-     .group = processor, .availability = announced,
+     .group = processor,
+     .commands = kRunCommand | kMachineCommands, .announced = kRunCommand,
      .help = "Use this GPU and hide all others"},
     {.name = "default-device", .type = integer, .value_name = "N", .least = 0, .most = 1024,
-     .group = processor, .availability = announced,
+     .group = processor,
+     .commands = kRunCommand | kMachineCommands, .announced = kRunCommand,
      .help = "Prefer this GPU and keep the others visible"},
     {.name = "runtime-library", .type = path, .value_name = "FILE", .group = processor,
      .help = "The shared library that computes; without it, libballast_runtime.so beside the "
@@ -245,7 +293,8 @@ inline constexpr auto kRows = std::to_array<Setting>({
     {.name = "cache-none", .group = results, .exclusive = cache,
      .help = "Drop a result as soon as no node needs it"},
     {.name = "cache-ram", .type = number, .value_name = "GIB", .bare = "4.0", .least = 0,
-     .most = 1'000'000, .group = results, .exclusive = cache, .availability = announced,
+     .most = 1'000'000, .group = results, .exclusive = cache,
+     .announced = kRunCommand,
      .help = "Drop results when less than GIB of memory is left"},
 
     // what is printed
@@ -253,6 +302,11 @@ inline constexpr auto kRows = std::to_array<Setting>({
      .help = "List every tensor: name, format, shape, offset, bytes"},
     {.name = "verify", .commands = kInspectCommand, .reach = command_line,
      .help = "Read all bytes of the file, to find out whether the disk delivers them"},
+    {.name = "probe", .commands = kDoctorCommand, .reach = command_line,
+     .help = "Measure how fast memory copies and the disk of the models folder reads"},
+    {.name = "save", .type = path, .value_name = "FILE", .commands = kDoctorCommand,
+     .reach = command_line,
+     .help = "Write the machine's profile to FILE as JSON, for --simulate"},
     {.name = "report", .type = path, .value_name = "FILE", .reach = command_line,
      .help = "Write the run's figures to FILE as JSON: seconds, bytes per device, models, cache"},
     {.name = "json", .commands = kEveryCommand, .reach = command_line,
@@ -273,5 +327,10 @@ inline constexpr auto kRows = std::to_array<Setting>({
 }  // namespace settings_table
 
 inline constexpr const auto& kSettings = settings_table::kRows;
+
+/// The commands that can use the setting now.
+constexpr CommandMask commands_now(const Setting& setting) {
+    return setting.commands & ~setting.announced;
+}
 
 }  // namespace ballast

@@ -5,13 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 
-#include "ballast/engine/core/nearest_name.hpp"
+#include "ballast/engine/core/json_members.hpp"
 #include "ballast/engine/core/text_file.hpp"
-#include "ballast/engine/machine/json_members.hpp"
 
 namespace ballast::machine {
 namespace {
@@ -166,15 +163,6 @@ void check_together(const MachineProfile& profile, JsonFindings& findings) {
     }
 }
 
-/// "line 3, column 14" of a byte of the text.
-std::string position(std::string_view text, std::size_t at) {
-    const auto before = text.substr(0, std::min(at, text.size()));
-    const auto line = 1 + std::ranges::count(before, '\n');
-    const auto start = before.rfind('\n');
-    const auto column = before.size() - (start == std::string_view::npos ? 0 : start + 1);
-    return fmt::format("line {}, column {}", line, std::max<std::size_t>(column, 1));
-}
-
 Error about(const std::filesystem::path& name, Code code, std::string key, std::string why,
             std::string hint) {
     return {.code = code,
@@ -184,26 +172,15 @@ Error about(const std::filesystem::path& name, Code code, std::string key, std::
             .hint = std::move(hint)};
 }
 
-Result<Json> parsed(std::string_view text, const std::filesystem::path& name) {
-    try {
-        auto document = Json::parse(text);
-        if (document.is_object()) return document;
-        return fail(about(name, Code::corrupt_file, {}, "not a JSON object",
-                          "a profile is {\"host\": {...}, \"devices\": [...]}"));
-    } catch (const Json::parse_error& error) {
-        return fail(about(name, Code::corrupt_file, {},
-                          fmt::format("not JSON: {}", position(text, error.byte)),
-                          "correct the text there"));
-    }
-}
-
 }  // namespace
 
 Result<LoadedProfile> parse_profile(std::string_view text, const std::filesystem::path& name) {
-    const auto document = parsed(text, name);
-    if (!document) return fail(document.error());
+    const auto document = JsonDocument::parse(text);
+    if (!document)
+        return fail(about(name, document.error().code, {}, document.error().why,
+                          "a profile is {\"host\": {...}, \"devices\": [...]}"));
     JsonFindings findings;
-    auto profile = read_machine(JsonMembers(*document, {}, findings));
+    auto profile = read_machine(document->members(findings));
     if (!findings.refusal) check_together(profile, findings);
     if (const auto& refusal = findings.refusal)
         return fail(about(name, refusal->code, refusal->path, refusal->why, refusal->hint));

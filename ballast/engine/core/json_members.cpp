@@ -1,15 +1,21 @@
-#include "ballast/engine/machine/json_members.hpp"
+#include "ballast/engine/core/json_members.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "ballast/engine/core/nearest_name.hpp"
 
-namespace ballast::machine {
+namespace ballast {
 namespace {
+
+using Json = nlohmann::json;
+
+const Json& json(const void* value) { return *static_cast<const Json*>(value); }
 
 /// 1 EiB: more than any machine has, and far from where sums of sizes would overflow.
 constexpr double kMostBytes = 1152921504606846976.0;
@@ -21,6 +27,15 @@ std::string shortened(const Json& value) {
     return text;
 }
 
+/// "line 3, column 14" of the character before `end`, which is how the library counts.
+std::string position(std::string_view text, std::size_t end) {
+    const auto before = text.substr(0, end > 0 ? end - 1 : 0);
+    const auto line = 1 + std::ranges::count(before, '\n');
+    const auto newline = before.rfind('\n');
+    const auto start = newline == std::string_view::npos ? 0 : newline + 1;
+    return fmt::format("line {}, column {}", line, before.size() - start + 1);
+}
+
 }  // namespace
 
 void JsonFindings::refuse(Code code, std::string path, std::string why, std::string hint) {
@@ -28,8 +43,8 @@ void JsonFindings::refuse(Code code, std::string path, std::string why, std::str
         refusal = Refusal{code, std::move(path), std::move(why), std::move(hint)};
 }
 
-JsonMembers::JsonMembers(const Json& value, std::string path, JsonFindings& findings)
-    : value_(&value), path_(std::move(path)), findings_(&findings) {}
+JsonMembers::JsonMembers(const void* value, std::string path, JsonFindings& findings)
+    : value_(value), path_(std::move(path)), findings_(&findings) {}
 
 JsonMembers::JsonMembers(JsonMembers&& other) noexcept
     : value_(std::exchange(other.value_, nullptr)),
@@ -39,10 +54,11 @@ JsonMembers::JsonMembers(JsonMembers&& other) noexcept
 
 JsonMembers::~JsonMembers() {
     if (value_ == nullptr) return;
-    for (const auto& [key, ignored] : value_->items()) {
+    const std::vector<std::string_view> names(asked_.begin(), asked_.end());
+    for (const auto& [key, ignored] : json(value_).items()) {
         if (std::ranges::find(asked_, key) != asked_.end()) continue;
         auto warning = fmt::format("{}: there is no such key", escaped(path_of(key)));
-        if (const auto near = nearest_name(key, asked_))
+        if (const auto near = nearest_name(key, names))
             warning += fmt::format("; did you mean \"{}\"?", *near);
         findings_->warnings.push_back(std::move(warning));
     }
@@ -52,10 +68,10 @@ std::string JsonMembers::path_of(std::string_view key) const {
     return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
 }
 
-const Json* JsonMembers::find(std::string_view key) {
-    if (std::ranges::find(asked_, key) == asked_.end()) asked_.push_back(key);
-    const auto found = value_->find(key);
-    return found == value_->end() || found->is_null() ? nullptr : &*found;
+const void* JsonMembers::find(std::string_view key) {
+    if (std::ranges::find(asked_, key) == asked_.end()) asked_.emplace_back(key);
+    const auto found = json(value_).find(key);
+    return found == json(value_).end() || found->is_null() ? nullptr : &*found;
 }
 
 void JsonMembers::refuse(std::string_view key, std::string why, std::string hint) {
@@ -65,7 +81,7 @@ void JsonMembers::refuse(std::string_view key, std::string why, std::string hint
 bool JsonMembers::has(std::string_view key) { return find(key) != nullptr; }
 
 std::string JsonMembers::text(std::string_view key) {
-    const auto* value = find(key);
+    const auto* value = static_cast<const Json*>(find(key));
     if (value == nullptr) return {};
     if (value->is_string()) return value->get<std::string>();
     refuse(key, fmt::format("{} is not a text", shortened(*value)));
@@ -73,7 +89,7 @@ std::string JsonMembers::text(std::string_view key) {
 }
 
 std::vector<std::string> JsonMembers::texts(std::string_view key) {
-    const auto* value = find(key);
+    const auto* value = static_cast<const Json*>(find(key));
     if (value == nullptr) return {};
     std::vector<std::string> result;
     if (value->is_array())
@@ -86,7 +102,7 @@ std::vector<std::string> JsonMembers::texts(std::string_view key) {
 
 std::optional<double> JsonMembers::number(std::string_view key, double least,
                                           std::string_view form) {
-    const auto* value = find(key);
+    const auto* value = static_cast<const Json*>(find(key));
     if (value == nullptr) return std::nullopt;
     if (value->is_number()) {
         const auto number = value->get<double>();
@@ -98,7 +114,7 @@ std::optional<double> JsonMembers::number(std::string_view key, double least,
 }
 
 std::optional<Bytes> JsonMembers::bytes(std::string_view key) {
-    const auto* value = find(key);
+    const auto* value = static_cast<const Json*>(find(key));
     if (value == nullptr) return std::nullopt;
     const bool is_count =
         value->is_number_unsigned() ||
@@ -126,20 +142,20 @@ std::optional<double> JsonMembers::amount(std::string_view key) {
 
 std::map<std::string, double> JsonMembers::rates(std::string_view key) {
     std::map<std::string, double> result;
-    const auto* value = find(key);
+    const auto* value = static_cast<const Json*>(find(key));
     if (value == nullptr) return result;
     if (!value->is_object()) {
         refuse(key, fmt::format("{} is not an object", shortened(*value)));
         return result;
     }
-    JsonMembers members(*value, path_of(key), *findings_);
+    JsonMembers members(value, path_of(key), *findings_);
     for (const auto& [name, ignored] : value->items())
         if (const auto rate = members.rate(name)) result[name] = *rate;
     return result;
 }
 
 std::optional<bool> JsonMembers::truth(std::string_view key) {
-    const auto* value = find(key);
+    const auto* value = static_cast<const Json*>(find(key));
     if (value == nullptr) return std::nullopt;
     if (value->is_boolean()) return value->get<bool>();
     if (value->is_number() && (*value == 0 || *value == 1)) return *value == 1;
@@ -149,7 +165,7 @@ std::optional<bool> JsonMembers::truth(std::string_view key) {
 
 std::optional<DeviceId> JsonMembers::device(std::string_view key) {
     constexpr std::string_view kHint = "devices are called cuda:0, xpu:0, mps, npu:0, mlu:0, ...";
-    const auto* value = find(key);
+    const auto* value = static_cast<const Json*>(find(key));
     if (value == nullptr) {
         refuse(key, "the device's name is missing", std::string(kHint));
         return std::nullopt;
@@ -160,16 +176,16 @@ std::optional<DeviceId> JsonMembers::device(std::string_view key) {
 }
 
 std::optional<JsonMembers> JsonMembers::object(std::string_view key) {
-    const auto* value = find(key);
+    const auto* value = static_cast<const Json*>(find(key));
     if (value == nullptr) return std::nullopt;
-    if (value->is_object()) return JsonMembers(*value, path_of(key), *findings_);
+    if (value->is_object()) return JsonMembers(value, path_of(key), *findings_);
     refuse(key, fmt::format("{} is not an object", shortened(*value)));
     return std::nullopt;
 }
 
 std::vector<JsonMembers> JsonMembers::objects(std::string_view key) {
     std::vector<JsonMembers> result;
-    const auto* value = find(key);
+    const auto* value = static_cast<const Json*>(find(key));
     if (value == nullptr) return result;
     if (!value->is_array()) {
         refuse(key, fmt::format("{} is not a list", shortened(*value)));
@@ -179,7 +195,7 @@ std::vector<JsonMembers> JsonMembers::objects(std::string_view key) {
     for (std::size_t i = 0; i < value->size(); ++i) {
         const auto name = fmt::format("{}[{}]", key, i);
         if ((*value)[i].is_object())
-            result.emplace_back((*value)[i], path_of(name), *findings_);
+            result.push_back(JsonMembers(&(*value)[i], path_of(name), *findings_));
         else
             refuse(name, fmt::format("{} is not an object", shortened((*value)[i])));
     }
@@ -195,4 +211,32 @@ void JsonMembers::at_most(std::string_view key, std::optional<Bytes>& value,
     value = most;
 }
 
-}  // namespace ballast::machine
+struct JsonDocument::Value {
+    Json json;
+};
+
+JsonDocument::JsonDocument(std::unique_ptr<Value> value) : value_(std::move(value)) {}
+JsonDocument::JsonDocument(JsonDocument&& other) noexcept = default;
+JsonDocument& JsonDocument::operator=(JsonDocument&& other) noexcept = default;
+JsonDocument::~JsonDocument() = default;
+
+Result<JsonDocument> JsonDocument::parse(std::string_view text) {
+    const auto refused = [](std::string why) {
+        return fail(Error{.code = Code::corrupt_file, .why = std::move(why)});
+    };
+    try {
+        auto value = std::make_unique<Value>(Value{Json::parse(text)});
+        if (!value->json.is_object()) return refused("not a JSON object");
+        return JsonDocument(std::move(value));
+    } catch (const Json::parse_error& error) {
+        return refused(fmt::format("not JSON: {}", position(text, error.byte)));
+    } catch (const Json::exception&) {
+        return refused("not JSON: a number that no type can hold");
+    }
+}
+
+JsonMembers JsonDocument::members(JsonFindings& findings) const {
+    return {&value_->json, {}, findings};
+}
+
+}  // namespace ballast

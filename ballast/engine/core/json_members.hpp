@@ -1,11 +1,11 @@
 #pragma once
-// Reads the members of JSON objects, remembering the path to each, for errors that name it.
+// Reads JSON objects member by member, remembering the path to each, for errors that name it.
 //
 // The first refusal is kept and reading goes on with unknown values, so that readers are plain
 // lists of members. Members that nobody asked for are reported with the nearest name.
 
 #include <map>
-#include <nlohmann/json.hpp>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,10 +14,9 @@
 #include "ballast/engine/core/bytes.hpp"
 #include "ballast/engine/core/device_id.hpp"
 #include "ballast/engine/core/error.hpp"
+#include "ballast/engine/core/result.hpp"
 
-namespace ballast::machine {
-
-using Json = nlohmann::json;
+namespace ballast {
 
 struct JsonFindings {
     struct Refusal {
@@ -34,11 +33,10 @@ struct JsonFindings {
     std::vector<std::string> warnings{};
 };
 
-/// One object. Its destructor warns about the members that were not asked for.
+/// One object of a document, which it must not outlive. Its destructor warns about the members
+/// that were not asked for.
 class JsonMembers {
 public:
-    /// `value` and `findings` must outlive this.
-    JsonMembers(const Json& value, std::string path, JsonFindings& findings);
     JsonMembers(JsonMembers&& other) noexcept;
     JsonMembers(const JsonMembers&) = delete;
     JsonMembers& operator=(const JsonMembers&) = delete;
@@ -66,14 +64,38 @@ public:
                  std::optional<Bytes> most);
 
 private:
+    friend class JsonDocument;
+    /// `value` is the object in the JSON library's own type, which no header of ours shows.
+    JsonMembers(const void* value, std::string path, JsonFindings& findings);
+
     [[nodiscard]] std::string path_of(std::string_view key) const;
-    const Json* find(std::string_view key);
+    const void* find(std::string_view key);
     std::optional<double> number(std::string_view key, double least, std::string_view form);
 
-    const Json* value_;
+    const void* value_;
     std::string path_;
     JsonFindings* findings_;
-    std::vector<std::string_view> asked_{};
+    std::vector<std::string> asked_{};
 };
 
-}  // namespace ballast::machine
+/// A JSON text whose outermost value is an object.
+class JsonDocument {
+public:
+    /// Fails with `corrupt_file`; `why` says where by line and column, all else is the caller's.
+    static Result<JsonDocument> parse(std::string_view text);
+
+    JsonDocument(JsonDocument&& other) noexcept;
+    JsonDocument& operator=(JsonDocument&& other) noexcept;
+    ~JsonDocument();
+
+    /// The outermost object. Both this and `findings` must outlive it.
+    [[nodiscard]] JsonMembers members(JsonFindings& findings) const;
+
+private:
+    struct Value;
+    explicit JsonDocument(std::unique_ptr<Value> value);
+
+    std::unique_ptr<Value> value_;
+};
+
+}  // namespace ballast

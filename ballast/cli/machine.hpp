@@ -1,0 +1,30 @@
+#pragma once
+// The machine that a command speaks of: this one, or the one of --simulate.
+
+#include <string>
+#include <vector>
+
+#include "ballast/cli/command.hpp"
+#include "ballast/cli/console.hpp"
+#include "ballast/engine/machine/assessment.hpp"
+
+namespace ballast::cli {
+
+struct Machine {
+    machine::MachineProfile profile;
+    machine::MemoryOptions options;
+    machine::Assessment assessment;
+    std::vector<std::string> warnings{};  ///< of reading the profile, then of judging it
+    bool is_simulated = false;
+};
+
+/// Settings of a command with the memory flags, from all sources.
+Result<Settings> machine_settings(const Invocation& invocation);
+
+/// Discovers this machine or reads --simulate's profile, and judges it under the settings' flags.
+Result<Machine> machine_of(const Settings& settings);
+
+/// The document of `ballast devices --json`.
+Json devices_document(const Machine& machine);
+
+}  // namespace ballast::cli
