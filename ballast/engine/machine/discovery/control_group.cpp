@@ -24,8 +24,7 @@ struct Names {
     std::string_view droppable;  ///< a line of memory.stat
 };
 constexpr Names kVersion2{"memory.max", "memory.current", "inactive_file"};
-constexpr Names kVersion1{"memory.limit_in_bytes", "memory.usage_in_bytes",
-                          "total_inactive_file"};
+constexpr Names kVersion1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
 
 /// The own group in each hierarchy that can limit memory.
 struct Membership {

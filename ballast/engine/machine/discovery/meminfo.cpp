@@ -24,8 +24,8 @@ enum Field {
 };
 
 constexpr std::array<std::string_view, field_count> kNames{
-    "MemTotal",     "MemFree",        "MemAvailable", "Cached",    "Shmem",    "Active(file)",
-    "Inactive(file)", "SReclaimable", "SwapTotal",    "SwapFree",  "Hugepagesize", "HugePages_Free"};
+    "MemTotal",       "MemFree",      "MemAvailable", "Cached",   "Shmem",        "Active(file)",
+    "Inactive(file)", "SReclaimable", "SwapTotal",    "SwapFree", "Hugepagesize", "HugePages_Free"};
 
 using Fields = std::array<std::optional<std::uint64_t>, field_count>;
 
