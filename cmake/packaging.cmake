@@ -20,6 +20,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/ballastConfigVersion.cma
     COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/ballastConfig.cmake"
               "${PROJECT_BINARY_DIR}/ballastConfigVersion.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/FindHwloc.cmake"
     DESTINATION "${package_dir}" COMPONENT engine)
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/NOTICE"
     DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT engine)

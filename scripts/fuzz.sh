@@ -17,7 +17,7 @@ then in build/fuzz/found."
 packages=(
     clang-16 libclang-rt-16-dev cmake ninja-build ccache
     libexpected-dev libfmt-dev libspdlog-dev nlohmann-json3-dev
-    libpng-dev libjpeg-dev libutf8proc-dev zlib1g-dev
+    libpng-dev libjpeg-dev libutf8proc-dev zlib1g-dev libhwloc-dev
 )
 build_dir="$root/build/fuzz"
 

@@ -19,6 +19,7 @@ configures and builds. Run again, it does only what is left to do.
 packages=(
     g++ cmake ninja-build ccache mold
     libexpected-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libpng-dev libjpeg-dev libutf8proc-dev zlib1g-dev
+    libhwloc-dev
     libgtest-dev libgmock-dev libbenchmark-dev
 )
 
