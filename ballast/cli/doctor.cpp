@@ -25,15 +25,15 @@ using machine::Verdict;
 
 /// What --probe measured.
 struct Rates {
-    std::optional<double> copy_gbps;
-    std::optional<machine::DiskRate> disk;
+    std::optional<double> copy_gbps{};
+    std::optional<machine::DiskRate> disk{};
 };
 
 struct Report {
     Machine machine;
-    std::optional<machine::Topology> topology;
-    Rates rates;
-    std::vector<Finding> findings;
+    std::optional<machine::Topology> topology{};
+    Rates rates{};
+    std::vector<Finding> findings{};
 };
 
 std::optional<Bytes> size_of_file_system(const char* path) {

@@ -28,7 +28,7 @@ TEST(Program, ExplainsEachCommand) {
     EXPECT_EQ(outcome.status, 0);
     for (const auto* option : {"--models", "--set", "--memory-limit", "--dry-run", "--report"})
         EXPECT_TRUE(has(outcome.out, option)) << option;
-    EXPECT_FALSE(has(outcome.out, "--lowvram")) << "announced options are not advertised";
+    EXPECT_FALSE(has(outcome.out, "--gpu-only")) << "announced options are not advertised";
     EXPECT_EQ(run_program({"help", "inspect"}).status, 0);
 }
 
@@ -50,7 +50,7 @@ TEST(Program, TellsTheNearestNameForATypo) {
 
 TEST(Program, SaysThatAnnouncedThingsAreNotAvailableYet) {
     for (const auto& words : {std::vector<std::string>{"serve"},
-                              {"run", "x.json", "--lowvram"},
+                              {"run", "x.json", "--gpu-only"},
                               {"run", "x.json", "--simulate", "p.json"},
                               {"plan", "x.json"}}) {
         const auto outcome = run_program(words);

@@ -60,6 +60,15 @@ void add_other_programs(std::vector<Finding>& findings, const DeviceAssessment& 
          "close browsers and desktops that draw on this GPU, or run them on another one"});
 }
 
+/// On one pool the processor's figure and the device's are of the same bytes.
+void add_shared_pool(std::vector<Finding>& findings, const DeviceAssessment& device) {
+    if (device.classification.memory_class != MemoryClass::unified) return;
+    findings.push_back({Verdict::note, to_string(device.id),
+                        "its memory is the processor's: the two figures are no sum, and moving "
+                        "weights to the processor frees nothing",
+                        ""});
+}
+
 /// An APU whose firmware keeps much of the memory for the GPU.
 void add_carveout(std::vector<Finding>& findings, const DeviceProfile& device,
                   const DeviceAssessment& judged) {
@@ -175,6 +184,7 @@ std::vector<Finding> memory_findings(const MachineProfile& profile, const Assess
             continue;
         }
         add_budget(findings, judged);
+        add_shared_pool(findings, judged);
         add_other_programs(findings, judged);
         if (device == nullptr) continue;
         add_carveout(findings, *device, judged);

@@ -48,7 +48,9 @@ TEST(SettingsTable, EveryRowIsComplete) {
         EXPECT_FALSE(setting.help.empty()) << setting.name;
         EXPECT_NE(setting.help.back(), '.') << setting.name;
         EXPECT_EQ(setting.value_name.empty(), setting.type == SettingType::flag) << setting.name;
-        EXPECT_EQ(setting.choices.empty(), setting.type != SettingType::choice) << setting.name;
+        const bool has_choices = setting.type == SettingType::choice ||
+                                 setting.type == SettingType::device_choice;
+        EXPECT_EQ(setting.choices.empty(), !has_choices) << setting.name;
         EXPECT_NE(setting.commands, 0U) << setting.name;
     }
 }
@@ -171,15 +173,18 @@ TEST(Settings, RefuseEmptyPaths) {
 
 TEST(Settings, AnswerNotAvailableYetForWhatIsAnnounced) {
     for (const auto& error :
-         {refusal({.command_line = {given("lowvram", {"true"})}}),
-          refusal({.environment = environment({{"BALLAST_RESERVE_VRAM", "2"}})}),
+         {refusal({.command_line = {given("gpu-only", {"true"})}}),
+          refusal({.environment = environment({{"BALLAST_DISABLE_SMART_MEMORY", "1"}})}),
           refusal({.file = {given("allocation", {"cpu,*"})}}),
           refusal({.command_line = {given("preview", {"text"})}})}) {
         EXPECT_EQ(error.code, Code::not_available);
         EXPECT_EQ(error.what, "not available yet");
         EXPECT_EQ(exit_status(error.code), 2);
     }
-    EXPECT_TRUE(resolve_settings({.file = {given("lowvram", {"false"})}}));
+    EXPECT_TRUE(resolve_settings({.file = {given("gpu-only", {"false"})}}));
+    EXPECT_TRUE(resolve_settings(
+        {.command = kDevicesCommand, .command_line = {given("gpu-only", {"true"})}}))
+        << "what one command only announces another may have";
     EXPECT_TRUE(resolve_settings({.command_line = {given("preview", {"none"})}}));
 }
 
@@ -220,9 +225,6 @@ TEST(Settings, RefuseMemoryLimitsThatMeanNothing) {
             << text;
     const auto twice = refusal({.command_line = {given("memory-limit", {"cpu=1g", "cpu=2g"})}});
     EXPECT_THAT(twice.why, HasSubstr("cpu is given twice"));
-    const auto later = refusal({.command_line = {given("memory-limit", {"cuda:0=1g"})}});
-    EXPECT_EQ(later.code, Code::not_available);
-    EXPECT_THAT(later.why, HasSubstr("cuda:0"));
 }
 
 TEST(Settings, RefuseToReadASettingAsAnotherType) {

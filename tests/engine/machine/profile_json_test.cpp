@@ -2,17 +2,14 @@
 
 #include <gmock/gmock.h>
 
-#include <fstream>
-
 #include "tests/engine/machine/machines.hpp"
-#include "tests/support/temporary_folder.hpp"
 
 namespace ballast::machine {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 MachineProfile read(std::string_view text) {
     auto loaded = parse_profile(text, "machine.json");

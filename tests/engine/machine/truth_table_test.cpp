@@ -141,8 +141,9 @@ TEST(TruthTable, EveryPlatformIsJudgedAsItStands) {
         EXPECT_EQ(to_string(device.placement.text_encoder_offload), to_string(waits));
         EXPECT_EQ(to_string(device.placement.vae_offload), to_string(waits));
         EXPECT_EQ(to_string(device.placement.intermediate), to_string(waits));
-        if (row.budget >= 0)
+        if (row.budget >= 0) {
             EXPECT_NEAR(in_gib(*device.budget.static_budget), row.budget, 0.05);
+        }
         EXPECT_EQ(to_string(device.soft_empty), to_string(row.emptying));
         EXPECT_EQ(device.pinned_limit.count(), pinned_bytes(row.pinned, row.profile.host));
     }
