@@ -13,11 +13,12 @@ std::string size_text(std::optional<Bytes> bytes) { return bytes ? to_string(*by
 
 /// "network cuda:0 (waits on cpu), text encoder ..."
 std::string placement_text(const machine::Placement& placement) {
-    return fmt::format("network waits on {}, text encoder {} (waits on {}), VAE {} (waits on {}), "
-                       "results wait on {}",
-                       to_string(placement.unet_offload), to_string(placement.text_encoder),
-                       to_string(placement.text_encoder_offload), to_string(placement.vae),
-                       to_string(placement.vae_offload), to_string(placement.intermediate));
+    return fmt::format(
+        "network waits on {}, text encoder {} (waits on {}), VAE {} (waits on {}), "
+        "results wait on {}",
+        to_string(placement.unet_offload), to_string(placement.text_encoder),
+        to_string(placement.text_encoder_offload), to_string(placement.vae),
+        to_string(placement.vae_offload), to_string(placement.intermediate));
 }
 
 void add_device(std::string& text, const machine::DeviceAssessment& device) {
@@ -44,12 +45,11 @@ void add_device(std::string& text, const machine::DeviceAssessment& device) {
 
 std::string devices_text(const Machine& machine) {
     const auto& assessment = machine.assessment;
-    auto text = fmt::format("{}{}\nhost memory     total {}, available {}, container limit {}\n",
-                            escaped(machine.profile.name),
-                            machine.is_simulated ? " (simulated)" : "",
-                            size_text(assessment.host_total),
-                            size_text(assessment.host_available),
-                            assessment.host_limit ? to_string(*assessment.host_limit) : "none");
+    auto text =
+        fmt::format("{}{}\nhost memory     total {}, available {}, container limit {}\n",
+                    escaped(machine.profile.name), machine.is_simulated ? " (simulated)" : "",
+                    size_text(assessment.host_total), size_text(assessment.host_available),
+                    assessment.host_limit ? to_string(*assessment.host_limit) : "none");
     for (const auto& device : assessment.devices) add_device(text, device);
     if (!machine.profile.links.empty()) text += "\nlinks\n";
     for (const auto& link : machine.profile.links)

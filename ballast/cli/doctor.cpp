@@ -37,7 +37,7 @@ struct Report {
 };
 
 std::optional<Bytes> size_of_file_system(const char* path) {
-    struct statvfs facts {};
+    struct statvfs facts{};
     if (statvfs(path, &facts) != 0) return std::nullopt;
     return Bytes{facts.f_blocks}.times(facts.f_frsize);
 }
@@ -149,14 +149,13 @@ std::string text_of(const Report& report) {
                        escaped(finding.topic), escaped(finding.text));
         if (!finding.remedy.empty()) text += "          do: " + finding.remedy + '\n';
     }
-    for (const auto& warning : machine.warnings)
-        text += "warning " + escaped(warning) + '\n';
+    for (const auto& warning : machine.warnings) text += "warning " + escaped(warning) + '\n';
     const auto faults = std::ranges::count_if(report.findings, [](const Finding& finding) {
         return finding.verdict == Verdict::hurts || finding.verdict == Verdict::broken;
     });
-    text += faults == 0 ? "\nNothing is wrong.\n"
-                        : fmt::format("\n{} thing{} should be changed.\n", faults,
-                                      faults == 1 ? "" : "s");
+    text += faults == 0
+                ? "\nNothing is wrong.\n"
+                : fmt::format("\n{} thing{} should be changed.\n", faults, faults == 1 ? "" : "s");
     return text;
 }
 

@@ -24,12 +24,12 @@ ComputeType compute_type(const Settings& settings, const TypeSettings& names) {
 }
 
 Error no_such_device(DeviceId device) {
-    return {.code = Code::not_available,
-            .what = "not available yet",
-            .why = fmt::format("{} cannot be used, cpu is the only device so far",
-                               to_string(device)),
-            .place = {.key = "--memory-limit"},
-            .hint = "limit cpu, for example cpu=4gb"};
+    return {
+        .code = Code::not_available,
+        .what = "not available yet",
+        .why = fmt::format("{} cannot be used, cpu is the only device so far", to_string(device)),
+        .place = {.key = "--memory-limit"},
+        .hint = "limit cpu, for example cpu=4gb"};
 }
 
 LogLevel log_level(const Settings& settings) {

@@ -49,8 +49,9 @@ int main(int argc, char** argv) {
     const auto cold = benchmarks::time_once(assess) * 1e3;
     constexpr int kRounds = 100;
     const auto warm = benchmarks::time_once([&] {
-        for (int i = 0; i < kRounds; ++i) assess();
-    }) * 1e3 / kRounds;
+                          for (int i = 0; i < kRounds; ++i) assess();
+                      }) *
+                      1e3 / kRounds;
     if (devices != 65 * (kRounds + 1)) return EXIT_FAILURE;
     benchmarks::print_report(
         {{"machine.discover_first", first, "ms", kPromisedDiscoveryMs, "promised"},

@@ -114,8 +114,8 @@ TEST(Doctor, SavesAProfileThatSimulatesTheSame) {
 }
 
 TEST(Doctor, GivesItsFindingsAsJson) {
-    const auto outcome = run_program(
-        {"doctor", "--json", "--simulate", profile("container-8gb-rtx-4090")});
+    const auto outcome =
+        run_program({"doctor", "--json", "--simulate", profile("container-8gb-rtx-4090")});
     ASSERT_EQ(outcome.status, 0) << outcome.err;
     const auto findings = Json::parse(outcome.out).at("findings");
     EXPECT_TRUE(std::ranges::any_of(

@@ -39,8 +39,7 @@ std::string position(std::string_view text, std::size_t end) {
 }  // namespace
 
 void JsonFindings::refuse(Code code, std::string path, std::string why, std::string hint) {
-    if (!refusal)
-        refusal = Refusal{code, std::move(path), std::move(why), std::move(hint)};
+    if (!refusal) refusal = Refusal{code, std::move(path), std::move(why), std::move(hint)};
 }
 
 JsonMembers::JsonMembers(const void* value, std::string path, JsonFindings& findings)
@@ -118,8 +117,7 @@ std::optional<Bytes> JsonMembers::bytes(std::string_view key) {
     if (value == nullptr) return std::nullopt;
     const bool is_count =
         value->is_number_unsigned() ||
-        (value->is_number() && value->get<double>() >= 0 &&
-         value->get<double>() <= kMostBytes &&
+        (value->is_number() && value->get<double>() >= 0 && value->get<double>() <= kMostBytes &&
          std::floor(value->get<double>()) == value->get<double>());
     if (!is_count || value->get<double>() > kMostBytes) {
         refuse(key,

@@ -156,9 +156,8 @@ Result<Settings> resolve_settings(const SettingSources& sources) {
     for (const auto& [source, layer] : from_weak_to_strong) {
         for (const auto& [index, texts] : layer) {
             const auto& setting = kSettings[index];
-            const auto checked =
-                check_setting(setting, texts, sources.command,
-                              place_of(setting, source, sources.file_path));
+            const auto checked = check_setting(setting, texts, sources.command,
+                                               place_of(setting, source, sources.file_path));
             if (!checked) return fail(checked.error());
         }
         if (const auto checked = check_exclusive(layer, source, sources.file_path); !checked)

@@ -56,8 +56,8 @@ std::optional<std::vector<std::string>> texts_of(const Json& value, const Settin
     const auto text_of = [](const Json& single) {
         return single.is_string() ? single.get<std::string>() : single.dump();
     };
-    const bool is_by_device = setting.type == SettingType::device_size ||
-                              setting.type == SettingType::device_choice;
+    const bool is_by_device =
+        setting.type == SettingType::device_size || setting.type == SettingType::device_choice;
     if (is_by_device && value.is_object()) {
         std::vector<std::string> texts;
         for (const auto& [device, size] : value.items()) {

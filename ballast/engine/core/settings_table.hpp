@@ -13,12 +13,12 @@
 namespace ballast {
 
 enum class SettingType {
-    flag,         ///< given or not; "true"/"false" in files and environment
-    text,         ///< any text
-    path,         ///< a file or folder
-    integer,      ///< a whole number in [least, most]
-    number,       ///< a decimal number in [least, most]
-    choice,       ///< one of `choices`
+    flag,           ///< given or not; "true"/"false" in files and environment
+    text,           ///< any text
+    path,           ///< a file or folder
+    integer,        ///< a whole number in [least, most]
+    number,         ///< a decimal number in [least, most]
+    choice,         ///< one of `choices`
     device_size,    ///< DEVICE=SIZE, e.g. cpu=4gb
     device_choice,  ///< DEVICE=CHOICE, e.g. cuda:0=unified
     memory_share,   ///< GiB as a bare number, a size, or a percentage: 2.5, 2500mb, 8%
@@ -76,7 +76,8 @@ struct Setting {
     Exclusive exclusive = Exclusive::none;
     CommandMask commands = kRunCommand;
     Reach reach = Reach::everywhere;
-    /// Commands that recognise the setting, answer "not available yet", and have it in no help text.
+    /// Commands that recognise the setting, answer "not available yet", and have it in no help
+    /// text.
     CommandMask announced = 0;
     std::string_view help = {};  ///< one sentence without a full stop
 };

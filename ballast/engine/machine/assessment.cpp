@@ -109,10 +109,7 @@ public:
 private:
     void judge_formats(DeviceAssessment& result, const DeviceProfile& device) const {
         if (result.state == VramState::disabled) return;
-        const FormatQuestion question{.device = device,
-                                      .system = profile_.system,
-                                      .system_version = profile_.system_version,
-                                      .options = options_.formats};
+        const auto question = question_about(device, profile_, options_);
         result.is_fp16_usable = fp16_usable(question);
         result.is_bf16_usable = bf16_usable(question);
     }

@@ -26,9 +26,7 @@ Bytes floored(double amount) {
     return Bytes{amount > 0 ? static_cast<std::uint64_t>(std::floor(amount)) : 0};
 }
 
-bool is_cpu(const DeviceQuestion& question) {
-    return question.device.id.kind == DeviceKind::cpu;
-}
+bool is_cpu(const DeviceQuestion& question) { return question.device.id.kind == DeviceKind::cpu; }
 
 /// A sixteenth, as ComfyUI's own allocator leaves it to the system on a shared pool.
 double pool_reserve(double total) {
@@ -54,8 +52,8 @@ double reserve_of(const DeviceQuestion& question, std::optional<Bytes> total) {
 std::optional<Bytes> granted_by_windows(const DeviceQuestion& question) {
     constexpr double kLeft = 16e9;
     const auto& device = question.device;
-    if (question.memory_class != MemoryClass::partitioned ||
-        question.system != System::windows || !device.carveout || !question.host.total)
+    if (question.memory_class != MemoryClass::partitioned || question.system != System::windows ||
+        !device.carveout || !question.host.total)
         return std::nullopt;
     const auto rest = as_double(*question.host.total);
     return *device.carveout + floored(std::clamp(rest - kLeft, rest * 0.5, rest * 0.8));
@@ -155,20 +153,22 @@ int offload_streams(const DeviceQuestion& question) {
 Error does_not_fit(const DeviceQuestion& question, const Budget& budget, Bytes needed) {
     const auto available = budget.weights_now.value_or(Bytes{});
     const auto name = to_string(question.device.id);
-    Error error{.code = Code::does_not_fit,
-                .what = fmt::format("the weights do not fit on {}", name),
-                .why = fmt::format("needed {}, available {} after a reserve of {}",
-                                   to_string(needed), to_string(available),
-                                   to_string(budget.reserve)),
-                .hint = "free memory, use a smaller number format, or leave part of the weights to "
-                        "another device",
-                .shortfall = {{question.device.id, {needed.count(), available.count()}}}};
+    Error error{
+        .code = Code::does_not_fit,
+        .what = fmt::format("the weights do not fit on {}", name),
+        .why = fmt::format("needed {}, available {} after a reserve of {}", to_string(needed),
+                           to_string(available), to_string(budget.reserve)),
+        .hint =
+            "free memory, use a smaller number format, or leave part of the weights to "
+            "another device",
+        .shortfall = {{question.device.id, {needed.count(), available.count()}}}};
     const bool is_shared_pool = question.memory_class == MemoryClass::unified ||
                                 question.memory_class == MemoryClass::shared;
     if (is_shared_pool) {
         error.why += fmt::format("; {} and the processor share one pool of memory", name);
-        error.hint = "moving weights to the processor frees nothing here: close other programs, "
-                     "use a smaller number format, or let the weights be read from disk at use";
+        error.hint =
+            "moving weights to the processor frees nothing here: close other programs, "
+            "use a smaller number format, or let the weights be read from disk at use";
     }
     return error;
 }

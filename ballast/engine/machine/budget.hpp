@@ -36,7 +36,7 @@ struct DeviceQuestion {
 /// Memory that could be had now, kept blocks of our allocator included.
 struct FreeMemory {
     std::optional<Bytes> bytes{};
-    std::string source{};     ///< "MemAvailable", "driver", "smaller of driver and MemAvailable", ...
+    std::string source{};  ///< "MemAvailable", "driver", "smaller of driver and MemAvailable", ...
     bool is_lower_bound = false;  ///< the true figure is larger: the driver counts cache as used
     std::vector<std::string> warnings{};
 };
@@ -50,17 +50,18 @@ std::optional<Bytes> total_memory(const DeviceQuestion& question);
 FreeMemory free_memory(const DeviceQuestion& question);
 
 struct Budget {
-    Bytes reserve{};                      ///< left to the system, other programs and our own needs
+    Bytes reserve{};                       ///< left to the system, other programs and our own needs
     std::optional<Bytes> static_budget{};  ///< empty when the total is unknown
     std::optional<Bytes> weights_now{};    ///< empty when free memory is unknown
-    std::string limited_by{};  ///< what decides `weights_now`, for people
+    std::string limited_by{};              ///< what decides `weights_now`, for people
 };
 
 /// |class|static budget|
 /// |---|---|
 /// |UNIFIED|0.95 total - reserve; reserve = clamp(total/16, 2 GiB, 8 GiB) unless the user said one|
-/// |others|0.88 total - (0.8 GiB + reserve); reserve = 400 MiB, on Windows 600 or (above 15 GiB) 700 MiB, for a share of the memory there 500 MiB|
-/// |the processor|total - reserve; reserve = clamp(total/16, 2 GiB, 8 GiB), at most a quarter|
+/// |others|0.88 total - (0.8 GiB + reserve); reserve = 400 MiB, on Windows 600 or (above 15 GiB)
+/// 700 MiB, for a share of the memory there 500 MiB| |the processor|total - reserve; reserve =
+/// clamp(total/16, 2 GiB, 8 GiB), at most a quarter|
 ///
 /// and on Metal and shares of the memory at most the working set that the system grants.
 /// `weights_now` is, for UNIFIED, min(static, available + releasable - reserve + loaded), else

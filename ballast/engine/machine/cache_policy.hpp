@@ -37,8 +37,8 @@ struct EmptyingQuestion {
 /// |---|---|---|---|
 /// | NONE | nothing | nothing | nothing |
 /// | SHARED (Metal) | release | release | release |
-/// | UNIFIED | synchronise; release when less than twice the reserve is available and 256 MiB or more are cached | release | nothing |
-/// | others | release | release | release |
+/// | UNIFIED | synchronise; release when less than twice the reserve is available and 256 MiB or
+/// more are cached | release | nothing | | others | release | release | release |
 CacheAction cache_action(const EmptyingQuestion& question);
 
 /// Whether a free that is over empties the cache: always after a model left entirely; else, unless

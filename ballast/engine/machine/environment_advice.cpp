@@ -96,8 +96,8 @@ std::optional<Answer> threads(std::string_view value, const Circumstances& here)
     if (!count || *count < 1) return std::nullopt;
     if (here.threads && *count > *here.threads)
         return Answer{Verdict::hurts,
-                      fmt::format("{} threads share {} processors and wait for one another",
-                                  *count, *here.threads),
+                      fmt::format("{} threads share {} processors and wait for one another", *count,
+                                  *here.threads),
                       "unset it; --threads sets the number for one run"};
     if (here.threads && *count < *here.threads)
         return Answer{Verdict::note,
@@ -139,8 +139,7 @@ std::optional<Answer> capabilities(std::string_view value, const Circumstances&)
 
 std::optional<Answer> allocator(std::string_view value, const Circumstances& here) {
     if (value.find("expandable_segments:True") != std::string_view::npos)
-        return Answer{Verdict::good,
-                      "less memory is lost between blocks of different sizes"};
+        return Answer{Verdict::good, "less memory is lost between blocks of different sizes"};
     if (value.find("backend:cudaMallocAsync") != std::string_view::npos && here.has_pool)
         return Answer{Verdict::note,
                       "the driver's pool keeps what it frees; on shared memory the system cannot "

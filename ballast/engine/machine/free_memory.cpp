@@ -41,7 +41,9 @@ FreeMemory of_pool(const DeviceQuestion& question) {
     if (available) {
         const bool is_computed = !question.host.available;
         return {available,
-                is_computed ? "MemFree and reclaimable cache" : "MemAvailable", is_computed, {}};
+                is_computed ? "MemFree and reclaimable cache" : "MemAvailable",
+                is_computed,
+                {}};
     }
     if (driver)
         return {driver,
@@ -61,7 +63,9 @@ FreeMemory of_partition(const DeviceQuestion& question) {
     if (!available) return {driver, "driver", false, {}};
     const auto most = question.device.carveout.value_or(Bytes{}) + *available;
     return {std::min(*driver, most),
-            *driver <= most ? "driver" : "smaller of driver and MemAvailable", false, {}};
+            *driver <= most ? "driver" : "smaller of driver and MemAvailable",
+            false,
+            {}};
 }
 
 FreeMemory of_host(const HostProfile& host) {
@@ -69,8 +73,10 @@ FreeMemory of_host(const HostProfile& host) {
     if (!available) return {std::nullopt, "unknown", false, {}};
     const auto pool = pool_available(host);
     if (!pool || *available < *pool) return {available, "container limit", false, {}};
-    return {available, host.available ? "MemAvailable" : "MemFree and reclaimable cache",
-            !host.available, {}};
+    return {available,
+            host.available ? "MemAvailable" : "MemFree and reclaimable cache",
+            !host.available,
+            {}};
 }
 
 FreeMemory measured(const DeviceQuestion& question) {
@@ -112,10 +118,9 @@ FreeMemory free_memory(const DeviceQuestion& question) {
     if (total && *free.bytes > *total) {
         const bool is_drivers = free.source == "driver";
         if (is_drivers && question.memory_class != MemoryClass::unified)
-            free.warnings.push_back(
-                fmt::format("{}: {} free of {} cannot be; the total is taken",
-                            to_string(question.device.id), to_string(*free.bytes),
-                            to_string(*total)));
+            free.warnings.push_back(fmt::format("{}: {} free of {} cannot be; the total is taken",
+                                                to_string(question.device.id),
+                                                to_string(*free.bytes), to_string(*total)));
         free.bytes = total;
     }
     return free;

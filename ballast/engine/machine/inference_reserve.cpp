@@ -1,29 +1,40 @@
 #include "ballast/engine/machine/inference_reserve.hpp"
 
+#include <variant>
+
 namespace ballast::machine {
 namespace {
 
-constexpr double kMiB = 1024.0 * 1024.0;
-constexpr double kActivations = 0.8 * 1024 * kMiB;
-constexpr Bytes kLargeCard{std::uint64_t{15360} << 20U};
+using namespace ballast::literals;
+
+constexpr Bytes kReserve = 400_MiB;
+constexpr Bytes kWindowsReserve = 600_MiB;
+constexpr Bytes kLargeWindowsReserve = 700_MiB;
+constexpr Bytes kLargeAbove = 15'360_MiB;
+constexpr double kInferenceGib = 0.8;
+
+double real(Bytes bytes) { return static_cast<double>(bytes.count()); }
+
+Bytes default_reserve(System system, std::optional<Bytes> total) {
+    if (system != System::windows) return kReserve;
+    return total.value_or(Bytes{}) > kLargeAbove ? kLargeWindowsReserve : kWindowsReserve;
+}
 
 }  // namespace
 
 double extra_reserve(System system, std::optional<Bytes> total,
                      const std::optional<Reserve>& said) {
     if (said) {
-        if (const auto* bytes = std::get_if<Bytes>(&*said))
-            return static_cast<double>(bytes->count());
-        if (total)
-            return std::get<Percent>(*said).value / 100 * static_cast<double>(total->count());
+        if (const auto* bytes = std::get_if<Bytes>(&*said)) return real(*bytes);
+        if (const auto* percent = std::get_if<Percent>(&*said); percent != nullptr && total)
+            return real(*total) * percent->value / 100.0;
     }
-    if (system != System::windows) return 400 * kMiB;
-    return total && *total > kLargeCard ? 700 * kMiB : 600 * kMiB;
+    return real(default_reserve(system, total));
 }
 
 double min_inference(System system, std::optional<Bytes> total,
                      const std::optional<Reserve>& said) {
-    return kActivations + extra_reserve(system, total, said);
+    return kInferenceGib * real(1_GiB) + extra_reserve(system, total, said);
 }
 
 }  // namespace ballast::machine

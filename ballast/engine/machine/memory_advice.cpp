@@ -76,12 +76,12 @@ void add_carveout(std::vector<Finding>& findings, const DeviceProfile& device,
         judged.classification.memory_class == MemoryClass::partitioned && is_hip(device);
     if (!is_partitioned || !device.carveout) return;
     findings.push_back(
-            {Verdict::note, to_string(device.id),
-             fmt::format("the firmware took {} from the host for it; neither side can use the "
-                         "other's share",
-                         to_string(*device.carveout)),
-             "set the smallest carve-out in the firmware and raise the graphics driver's limit on "
-             "host memory (ttm.pages_limit in 4 KiB pages, or amdgpu.gttsize in MiB)"});
+        {Verdict::note, to_string(device.id),
+         fmt::format("the firmware took {} from the host for it; neither side can use the "
+                     "other's share",
+                     to_string(*device.carveout)),
+         "set the smallest carve-out in the firmware and raise the graphics driver's limit on "
+         "host memory (ttm.pages_limit in 4 KiB pages, or amdgpu.gttsize in MiB)"});
 }
 
 void add_gtt_share(std::vector<Finding>& findings, const MachineProfile& profile,
@@ -136,10 +136,10 @@ void add_host(std::vector<Finding>& findings, const MachineProfile& profile,
     const auto available = host_available(profile.host);
     const auto total = host_total(profile.host);
     if (available && total && is_below_share(*available, *total, 25))
-        findings.push_back({Verdict::hurts, "host memory",
-                            fmt::format("only {} of {} are available", to_string(*available),
-                                        to_string(*total)),
-                            "close other programs"});
+        findings.push_back(
+            {Verdict::hurts, "host memory",
+             fmt::format("only {} of {} are available", to_string(*available), to_string(*total)),
+             "close other programs"});
     if (!profile.host.available)
         findings.push_back({Verdict::note, "host memory",
                             available ? "the system does not say what is available; the figure "

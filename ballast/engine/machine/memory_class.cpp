@@ -20,9 +20,8 @@ constexpr double kHintMost = 1.05;
 
 std::string lower(std::string_view text) {
     std::string result(text);
-    std::ranges::transform(result, result.begin(), [](unsigned char c) {
-        return static_cast<char>(std::tolower(c));
-    });
+    std::ranges::transform(result, result.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return result;
 }
 
@@ -67,8 +66,8 @@ Facts facts_of(const DeviceProfile& device, const HostProfile& host) {
         facts.own_memory_node = device.attributes.own_memory_node;
     }
     if (!device.fails(Query::total) && device.total && host.total && !host.total->is_zero())
-        facts.ratio = static_cast<double>(device.total->count()) /
-                      static_cast<double>(host.total->count());
+        facts.ratio =
+            static_cast<double>(device.total->count()) / static_cast<double>(host.total->count());
     return facts;
 }
 
@@ -87,15 +86,16 @@ Classification overridden(const DeviceProfile& device, ClassOverride said) {
 
 /// D3a and D3.
 Classification integrated_cuda(const DeviceProfile& device, const Facts& facts, System system) {
-    const bool has_own_memory = facts.own_memory_node.value_or(false) ||
-                                (facts.ratio && *facts.ratio < kOwnMemoryBelow);
+    const bool has_own_memory =
+        facts.own_memory_node.value_or(false) || (facts.ratio && *facts.ratio < kOwnMemoryBelow);
     if (facts.host_page_tables.value_or(false) && has_own_memory)
         return decided(MemoryClass::coherent, "D3a",
                        "the driver calls it integrated, but it has memory of its own beside the "
                        "host's, in one coherent address space");
     if (system == System::windows || system == System::wsl2)
-        return decided(MemoryClass::partitioned, "D3",
-                       "the driver calls it integrated, and Windows gives it a share of the memory");
+        return decided(
+            MemoryClass::partitioned, "D3",
+            "the driver calls it integrated, and Windows gives it a share of the memory");
     std::vector<std::string> warnings;
     if (facts.ratio && *facts.ratio > kSamePoolMost)
         warnings.push_back(fmt::format(
@@ -110,7 +110,8 @@ Classification integrated_cuda(const DeviceProfile& device, const Facts& facts, 
 /// D4.
 Classification integrated_hip(const DeviceProfile& device) {
     auto gtt = device.gtt;
-    if (!gtt && device.total && device.carveout) gtt = device.total->minus_or_zero(*device.carveout);
+    if (!gtt && device.total && device.carveout)
+        gtt = device.total->minus_or_zero(*device.carveout);
     if (!gtt)
         return decided(MemoryClass::partitioned, "D4",
                        "integrated, with an unknown division of the memory",
@@ -128,9 +129,10 @@ Classification integrated_hip(const DeviceProfile& device) {
 /// D8 to D10.
 Classification unknown_attributes(const DeviceProfile& device, const Facts& facts) {
     const auto by_name = [&](std::string_view word) {
-        return fmt::format("{} was classed by its name ({}): the driver does not say whether it "
-                           "shares the host's memory",
-                           to_string(device.id), word);
+        return fmt::format(
+            "{} was classed by its name ({}): the driver does not say whether it "
+            "shares the host's memory",
+            to_string(device.id), word);
     };
     if (!is_hip(device) && device.id.kind == DeviceKind::cuda) {
         const auto pool_word = word_of(device, {"GB10", "Thor", "Orin", "Xavier", "Tegra"});
@@ -151,8 +153,8 @@ Classification unknown_attributes(const DeviceProfile& device, const Facts& fact
             "{} has as much memory as the system; if it shares the system's memory, say "
             "--memory-class {}=unified",
             to_string(device.id), to_string(device.id)));
-    return decided(MemoryClass::discrete, "D10",
-                   "nothing says that it shares memory with the host", std::move(warnings));
+    return decided(MemoryClass::discrete, "D10", "nothing says that it shares memory with the host",
+                   std::move(warnings));
 }
 
 Classification integrated(const DeviceProfile& device, const Facts& facts, System system) {

@@ -40,15 +40,14 @@ struct Classification {
 /// | D1 | CPU mode | NONE |
 /// | D2 | Metal; nothing overrides it | SHARED |
 /// | D0 | the user said so | as said |
-/// | D3a | CUDA, integrated, host page tables, total below 0.6 of the host's or a NUMA node of its own | COHERENT |
-/// | D3 | CUDA, integrated | UNIFIED, PARTITIONED on Windows |
-/// | D4 | HIP, integrated | UNIFIED if GTT is at least half of carve-out and GTT, else PARTITIONED |
-/// | D5 | other kinds, integrated | UNIFIED |
-/// | D6 | CUDA, not integrated, host page tables | COHERENT |
+/// | D3a | CUDA, integrated, host page tables, total below 0.6 of the host's or a NUMA node of its
+/// own | COHERENT | | D3 | CUDA, integrated | UNIFIED, PARTITIONED on Windows | | D4 | HIP,
+/// integrated | UNIFIED if GTT is at least half of carve-out and GTT, else PARTITIONED | | D5 |
+/// other kinds, integrated | UNIFIED | | D6 | CUDA, not integrated, host page tables | COHERENT |
 /// | D7 | not integrated | DISCRETE |
-/// | D8 | unknown; the name has the word GB10, Thor, Orin, Xavier or Tegra, total 0.90 to 1.10 of the host's | UNIFIED |
-/// | D9 | unknown; the name has the word GB200, GB300, GH200 or Grace | COHERENT |
-/// | D10 | otherwise | DISCRETE |
+/// | D8 | unknown; the name has the word GB10, Thor, Orin, Xavier or Tegra, total 0.90 to 1.10 of
+/// the host's | UNIFIED | | D9 | unknown; the name has the word GB200, GB300, GH200 or Grace |
+/// COHERENT | | D10 | otherwise | DISCRETE |
 Classification classify(const DeviceProfile& device, const HostProfile& host, System system,
                         const MemoryOptions& options);
 

@@ -42,24 +42,24 @@ std::string chosen(const Settings& settings, std::initializer_list<NamedFlag> fl
 }
 
 FormatOptions formats(const Settings& settings) {
-    return {.force_fp16 = settings.flag("force-fp16"),
-            .force_fp32 = settings.flag("force-fp32"),
-            .supports_fp8_compute = settings.flag("supports-fp8-compute"),
-            .fast_fp16_accumulation = false,
-            .unet = chosen(settings, {{"fp32-unet", "fp32"},
-                                      {"fp64-unet", "fp64"},
-                                      {"bf16-unet", "bf16"},
-                                      {"fp16-unet", "fp16"},
-                                      {"fp8_e4m3fn-unet", "fp8_e4m3fn"},
-                                      {"fp8_e5m2-unet", "fp8_e5m2"},
-                                      {"fp8_e8m0fnu-unet", "fp8_e8m0fnu"}}),
-            .vae = chosen(settings,
-                          {{"fp16-vae", "fp16"}, {"fp32-vae", "fp32"}, {"bf16-vae", "bf16"}}),
-            .text_encoder = chosen(settings, {{"fp8_e4m3fn-text-enc", "fp8_e4m3fn"},
-                                              {"fp8_e5m2-text-enc", "fp8_e5m2"},
-                                              {"fp16-text-enc", "fp16"},
-                                              {"fp32-text-enc", "fp32"},
-                                              {"bf16-text-enc", "bf16"}})};
+    return {
+        .force_fp16 = settings.flag("force-fp16"),
+        .force_fp32 = settings.flag("force-fp32"),
+        .supports_fp8_compute = settings.flag("supports-fp8-compute"),
+        .fast_fp16_accumulation = false,
+        .unet = chosen(settings, {{"fp32-unet", "fp32"},
+                                  {"fp64-unet", "fp64"},
+                                  {"bf16-unet", "bf16"},
+                                  {"fp16-unet", "fp16"},
+                                  {"fp8_e4m3fn-unet", "fp8_e4m3fn"},
+                                  {"fp8_e5m2-unet", "fp8_e5m2"},
+                                  {"fp8_e8m0fnu-unet", "fp8_e8m0fnu"}}),
+        .vae = chosen(settings, {{"fp16-vae", "fp16"}, {"fp32-vae", "fp32"}, {"bf16-vae", "bf16"}}),
+        .text_encoder = chosen(settings, {{"fp8_e4m3fn-text-enc", "fp8_e4m3fn"},
+                                          {"fp8_e5m2-text-enc", "fp8_e5m2"},
+                                          {"fp16-text-enc", "fp16"},
+                                          {"fp32-text-enc", "fp32"},
+                                          {"bf16-text-enc", "bf16"}})};
 }
 
 bool is_fast(const Settings& settings) {

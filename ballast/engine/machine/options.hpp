@@ -51,12 +51,12 @@ struct MemoryOptions {
     bool vae_on_cpu = false;
     bool smart_memory = true;
     bool pinned_memory = true;
-    std::optional<int> streams{};              ///< --async-offload; 0: switched off
-    std::optional<Reserve> reserve{};          ///< --reserve-vram
+    std::optional<int> streams{};      ///< --async-offload; 0: switched off
+    std::optional<Reserve> reserve{};  ///< --reserve-vram
     std::map<DeviceId, ClassOverride> classes{};
-    std::map<DeviceId, Bytes> limits{};        ///< --memory-limit
-    std::optional<int> only_device{};          ///< --cuda-device: hides all others
-    std::optional<int> first_device{};         ///< --default-device: comes first
+    std::map<DeviceId, Bytes> limits{};  ///< --memory-limit
+    std::optional<int> only_device{};    ///< --cuda-device: hides all others
+    std::optional<int> first_device{};   ///< --default-device: comes first
     FormatOptions formats{};
 
     bool operator==(const MemoryOptions&) const = default;

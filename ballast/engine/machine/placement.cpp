@@ -14,15 +14,14 @@ bool is_unified(const PlacementQuestion& question) {
 }
 
 bool is_gpu_only(const PlacementQuestion& question) {
-    return question.memory.options.vram == VramFlag::gpu_only &&
-           question.state == VramState::high;
+    return question.memory.options.vram == VramFlag::gpu_only && question.state == VramState::high;
 }
 
 DeviceId text_encoder_device(const PlacementQuestion& question) {
     if (is_gpu_only(question)) return device_of(question);
     if (question.state != VramState::high && question.state != VramState::normal) return kCpu;
-    const bool is_integrated = is_unified(question) ||
-                               question.memory.memory_class == MemoryClass::partitioned;
+    const bool is_integrated =
+        is_unified(question) || question.memory.memory_class == MemoryClass::partitioned;
     return is_integrated || question.is_fp16_usable ? device_of(question) : kCpu;
 }
 

@@ -28,20 +28,20 @@ bool allows_partial_loading(const DeviceProfile& device, const MemoryOptions& op
 struct PlacementQuestion {
     const DeviceQuestion& memory;
     VramState state = VramState::normal;
-    bool is_fp16_usable = true;            ///< on this device, by speed
+    bool is_fp16_usable = true;  ///< on this device, by speed
     std::optional<Bytes> device_free{};
     std::optional<Bytes> host_free{};
 };
 
 /// A device for each thing that has one.
 struct Placement {
-    DeviceId unet_offload{};         ///< where a network waits
-    DeviceId unet_initial{};         ///< where a network of no size would be built
-    DeviceId text_encoder{};         ///< where text encoders compute
+    DeviceId unet_offload{};  ///< where a network waits
+    DeviceId unet_initial{};  ///< where a network of no size would be built
+    DeviceId text_encoder{};  ///< where text encoders compute
     DeviceId text_encoder_offload{};
-    DeviceId vae{};                  ///< where autoencoders compute
+    DeviceId vae{};  ///< where autoencoders compute
     DeviceId vae_offload{};
-    DeviceId intermediate{};         ///< where latents and pictures wait between nodes
+    DeviceId intermediate{};  ///< where latents and pictures wait between nodes
 };
 
 Placement placement(const PlacementQuestion& question);

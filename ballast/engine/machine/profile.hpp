@@ -2,7 +2,8 @@
 // A machine as data: what memory it has, which devices, and how fast bytes travel between them.
 //
 // Everything that Ballast decides about memory is a function of this value, so any machine can be
-// tried on any other. An empty optional means that nobody could say; that is never the same as zero.
+// tried on any other. An empty optional means that nobody could say; that is never the same as
+// zero.
 
 #include <cstdint>
 #include <map>

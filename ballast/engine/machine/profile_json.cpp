@@ -16,9 +16,8 @@ namespace {
 constexpr Bytes kLargestFile{std::uint64_t{4} << 20U};
 
 std::string lower(std::string text) {
-    std::ranges::transform(text, text.begin(), [](unsigned char c) {
-        return static_cast<char>(std::tolower(c));
-    });
+    std::ranges::transform(text, text.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return text;
 }
 
@@ -52,8 +51,8 @@ std::vector<Query> read_queries(JsonMembers& device) {
     constexpr std::array kQueries{Query::attributes, Query::free, Query::total, Query::name};
     std::vector<Query> queries;
     for (const auto& text : device.texts("query_fails")) {
-        const auto found = std::ranges::find(kQueries, text,
-                                             [](Query query) { return to_string(query); });
+        const auto found =
+            std::ranges::find(kQueries, text, [](Query query) { return to_string(query); });
         if (found == kQueries.end())
             device.refuse("query_fails",
                           fmt::format("'{}' is not one of attributes, free, total, name", text));
@@ -126,8 +125,7 @@ MachineProfile read_machine(JsonMembers machine) {
     if (auto host = machine.object("host")) profile.host = read_host(*std::move(host));
     for (auto& device : machine.objects("devices"))
         profile.devices.push_back(read_device(std::move(device)));
-    for (auto& link : machine.objects("links"))
-        profile.links.push_back(read_link(std::move(link)));
+    for (auto& link : machine.objects("links")) profile.links.push_back(read_link(std::move(link)));
     if (auto storage = machine.object("storage"))
         profile.storage = read_storage(*std::move(storage));
     return profile;

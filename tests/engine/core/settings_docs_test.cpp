@@ -22,11 +22,11 @@ TEST(SettingsPage, StandsInTheDocumentation) {
 TEST(SettingsPage, NamesEverySettingOnce) {
     const auto page = settings_page();
     for (const auto& setting : kSettings)
-        EXPECT_THAT(page, HasSubstr("`" +
-                                    (commands_now(setting) != 0
-                                         ? option_text(setting)
-                                         : "--" + std::string(setting.name)) +
-                                    "`"));
+        EXPECT_THAT(page,
+                    HasSubstr("`" +
+                              (commands_now(setting) != 0 ? option_text(setting)
+                                                          : "--" + std::string(setting.name)) +
+                              "`"));
 }
 
 TEST(SettingsPage, LeavesOutAnnouncedChoices) {

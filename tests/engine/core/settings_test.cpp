@@ -48,8 +48,8 @@ TEST(SettingsTable, EveryRowIsComplete) {
         EXPECT_FALSE(setting.help.empty()) << setting.name;
         EXPECT_NE(setting.help.back(), '.') << setting.name;
         EXPECT_EQ(setting.value_name.empty(), setting.type == SettingType::flag) << setting.name;
-        const bool has_choices = setting.type == SettingType::choice ||
-                                 setting.type == SettingType::device_choice;
+        const bool has_choices =
+            setting.type == SettingType::choice || setting.type == SettingType::device_choice;
         EXPECT_EQ(setting.choices.empty(), !has_choices) << setting.name;
         EXPECT_NE(setting.commands, 0U) << setting.name;
     }

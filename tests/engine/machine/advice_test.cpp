@@ -14,9 +14,7 @@ using testing::HasSubstr;
 MachineProfile spark() {
     return machine_with(host_of(121.69, 110), nvidia("NVIDIA GB10", 121.69, true, true));
 }
-MachineProfile card() {
-    return machine_with(host_of(64, 60), nvidia("NVIDIA Card", 24, false));
-}
+MachineProfile card() { return machine_with(host_of(64, 60), nvidia("NVIDIA Card", 24, false)); }
 
 /// The finding about one variable of one value; topic empty if there is none.
 Finding about(const MachineProfile& profile, const std::string& name, const std::string& value) {
@@ -39,25 +37,25 @@ TEST(ReviewFindings, I4EveryVariableOfTheComposeFileIsJudged) {
         Verdict on_card;
     };
     using enum Verdict;
-    for (const auto& row : {Row{"CUDA_CACHE_DISABLE", "1", hurts, hurts},
-                            Row{"CUDA_CACHE_MAXSIZE", "4294967296", good, good},
-                            Row{"PYTORCH_NO_CUDA_MEMORY_CACHING", "1", hurts, hurts},
-                            Row{"CUDA_DEVICE_MAX_CONNECTIONS", "1", hurts, hurts},
-                            Row{"CUDA_MODULE_LOADING", "EAGER", hurts, hurts},
-                            Row{"CUDA_MANAGED_FORCE_DEVICE_ALLOC", "1", nothing, nothing},
-                            Row{"OMP_NUM_THREADS", "20", hurts, hurts},
-                            Row{"OMP_NUM_THREADS", "8", nothing, nothing},
-                            Row{"OMP_NUM_THREADS", "2", note, note},
-                            Row{"CUBLAS_WORKSPACE_CONFIG", ":0:0", hurts, hurts},
-                            Row{"TORCH_COMPILE_DISABLE", "1", nothing, nothing},
-                            Row{"TORCHDYNAMO_DISABLE", "1", nothing, nothing},
-                            Row{"NVIDIA_VISIBLE_DEVICES", "all", good, good},
-                            Row{"NVIDIA_VISIBLE_DEVICES", "none", broken, broken},
-                            Row{"NVIDIA_DRIVER_CAPABILITIES", "compute,utility", good, good},
-                            Row{"NVIDIA_DRIVER_CAPABILITIES", "utility", broken, broken},
-                            Row{"COMFYUI_FLAGS", "--disable-pinned-memory", good, hurts},
-                            Row{"COMFYUI_FLAGS", "--force-fp16", hurts, hurts},
-                            Row{"BALLAST_DISABLE_PINNED_MEMORY", "1", nothing, hurts}}) {
+    for (const auto& row :
+         {Row{"CUDA_CACHE_DISABLE", "1", hurts, hurts},
+          Row{"CUDA_CACHE_MAXSIZE", "4294967296", good, good},
+          Row{"PYTORCH_NO_CUDA_MEMORY_CACHING", "1", hurts, hurts},
+          Row{"CUDA_DEVICE_MAX_CONNECTIONS", "1", hurts, hurts},
+          Row{"CUDA_MODULE_LOADING", "EAGER", hurts, hurts},
+          Row{"CUDA_MANAGED_FORCE_DEVICE_ALLOC", "1", nothing, nothing},
+          Row{"OMP_NUM_THREADS", "20", hurts, hurts}, Row{"OMP_NUM_THREADS", "8", nothing, nothing},
+          Row{"OMP_NUM_THREADS", "2", note, note},
+          Row{"CUBLAS_WORKSPACE_CONFIG", ":0:0", hurts, hurts},
+          Row{"TORCH_COMPILE_DISABLE", "1", nothing, nothing},
+          Row{"TORCHDYNAMO_DISABLE", "1", nothing, nothing},
+          Row{"NVIDIA_VISIBLE_DEVICES", "all", good, good},
+          Row{"NVIDIA_VISIBLE_DEVICES", "none", broken, broken},
+          Row{"NVIDIA_DRIVER_CAPABILITIES", "compute,utility", good, good},
+          Row{"NVIDIA_DRIVER_CAPABILITIES", "utility", broken, broken},
+          Row{"COMFYUI_FLAGS", "--disable-pinned-memory", good, hurts},
+          Row{"COMFYUI_FLAGS", "--force-fp16", hurts, hurts},
+          Row{"BALLAST_DISABLE_PINNED_MEMORY", "1", nothing, hurts}}) {
         EXPECT_EQ(to_string(about(spark(), row.name, row.value).verdict), to_string(row.on_pool))
             << row.name;
         EXPECT_EQ(to_string(about(card(), row.name, row.value).verdict), to_string(row.on_card))

@@ -22,16 +22,14 @@ TEST(UnifiedBudget, FollowsTheWorkedExamples) {
     struct Row {
         double total, available, loaded, releasable, reserve, fixed, now;
     };
-    for (const auto& row : {Row{121.69, 117, 0, 0, 7.61, 108.00, 108.00},
-                            Row{121.69, 52, 40, 4, 7.61, 108.00, 88.39},
-                            Row{121.69, 5.6, 0, 0, 7.61, 108.00, 0},
-                            Row{61.4, 58, 0, 0, 3.84, 54.49, 54.16},
-                            Row{32, 29, 0, 0, 2.00, 28.40, 27.00},
-                            Row{8, 6, 0, 0, 2.00, 5.60, 4.00}}) {
+    for (const auto& row :
+         {Row{121.69, 117, 0, 0, 7.61, 108.00, 108.00}, Row{121.69, 52, 40, 4, 7.61, 108.00, 88.39},
+          Row{121.69, 5.6, 0, 0, 7.61, 108.00, 0}, Row{61.4, 58, 0, 0, 3.84, 54.49, 54.16},
+          Row{32, 29, 0, 0, 2.00, 28.40, 27.00}, Row{8, 6, 0, 0, 2.00, 5.60, 4.00}}) {
         SCOPED_TRACE(row.total);
-        const auto device = with_holding(machine_with(host_of(row.total, row.available),
-                                                      pool_of(row.total)),
-                                         {gib(row.loaded), gib(row.releasable)});
+        const auto device =
+            with_holding(machine_with(host_of(row.total, row.available), pool_of(row.total)),
+                         {gib(row.loaded), gib(row.releasable)});
         EXPECT_NEAR(in_gib(device.budget.reserve), row.reserve, 0.006);
         EXPECT_NEAR(in_gib(*device.budget.static_budget), row.fixed, 0.006);
         EXPECT_NEAR(in_gib(*device.budget.weights_now), row.now, 0.006);
@@ -40,8 +38,8 @@ TEST(UnifiedBudget, FollowsTheWorkedExamples) {
 
 TEST(UnifiedBudget, IsComputedInDoublesAndFlooredOnce) {
     // 0.95 T - T/16 of this T has a fraction on both sides
-    auto profile = machine_with({.total = Bytes{130663642563}, .available = Bytes{130000000000}},
-                                pool_of(1));
+    auto profile =
+        machine_with({.total = Bytes{130663642563}, .available = Bytes{130000000000}}, pool_of(1));
     profile.devices[0].total = Bytes{130663642563};
     const double total = 130663642563.0;
     const auto device = judged(profile);
@@ -138,8 +136,9 @@ TEST(CardBudget, IsComfyUisFormula) {
               static_cast<std::uint64_t>(0.88 * gib24 / 2 - 1488139059.2));
     EXPECT_EQ(card(24, System::gnu_linux).reserve, Bytes{419430400});
     EXPECT_EQ(card(24, System::gnu_linux, {.reserve = gib(3)}).reserve, gib(3));
-    EXPECT_EQ(card(24, System::gnu_linux, {.reserve = gib(3)}).static_budget->count(),
-              static_cast<std::uint64_t>(0.88 * gib24 - (0.8 * (1ULL << 30U) + 3.0 * (1ULL << 30U))));
+    EXPECT_EQ(
+        card(24, System::gnu_linux, {.reserve = gib(3)}).static_budget->count(),
+        static_cast<std::uint64_t>(0.88 * gib24 - (0.8 * (1ULL << 30U) + 3.0 * (1ULL << 30U))));
     EXPECT_EQ(card(0.5, System::gnu_linux).static_budget, Bytes{}) << "never below zero";
 }
 
@@ -196,9 +195,8 @@ TEST(PartitionBudget, TheCarveOutIsTheDevicesAlone) {
 }
 
 TEST(PartitionBudget, WithoutAKnownCarveOutTheSmallerFigureCounts) {
-    const auto device = judged(machine_with(host_of(120, 40),
-                                            nvidia("NVIDIA RTX Spark", 100, true),
-                                            System::windows));
+    const auto device = judged(
+        machine_with(host_of(120, 40), nvidia("NVIDIA RTX Spark", 100, true), System::windows));
     EXPECT_EQ(device.free.bytes, gib(40));
     EXPECT_EQ(device.free.source, "smaller of driver and MemAvailable");
 }
@@ -207,9 +205,8 @@ TEST(PartitionBudget, WindowsGrantsTheCarveOutAndAShareOfTheRest) {
     auto spark = nvidia("NVIDIA RTX Spark", 128, true);
     spark.carveout = gib(16);
     const auto budget_of = [&](double host) {
-        return in_gib(
-            *judged(machine_with(host_of(host, host - 5), spark, System::windows))
-                 .budget.static_budget);
+        return in_gib(*judged(machine_with(host_of(host, host - 5), spark, System::windows))
+                           .budget.static_budget);
     };
     const double reserve = 0.8 + 500.0 / 1024;
     // rest - 16 GB lies between 50 and 80 percent of 64 GiB
@@ -221,8 +218,8 @@ TEST(PartitionBudget, WindowsGrantsTheCarveOutAndAShareOfTheRest) {
 TEST(MetalBudget, KeepsWithinTheWorkingSet) {
     auto metal = of_kind(DeviceKind::mps, "apple", 24, true);
     metal.working_set = Bytes{19466939269};
-    const auto device = judged(machine_with({.total = gib(24), .available = Bytes{22548578304}},
-                                            metal, System::macos));
+    const auto device = judged(
+        machine_with({.total = gib(24), .available = Bytes{22548578304}}, metal, System::macos));
     EXPECT_EQ(device.budget.static_budget, Bytes{19466939269});
     const Bytes weights{18156974243};
     const Bytes activations{1374389534};
@@ -256,8 +253,7 @@ TEST(CpuBudget, ASmallMachineKeepsAQuarterAtMost) {
 }
 
 TEST(CpuBudget, WithoutMemAvailableCacheCountsButNotSharedMemory) {
-    const HostProfile host{
-        .total = gib(128), .free = gib(3), .cached = gib(100), .shmem = gib(63)};
+    const HostProfile host{.total = gib(128), .free = gib(3), .cached = gib(100), .shmem = gib(63)};
     EXPECT_EQ(host_available(host), gib(40));
 }
 

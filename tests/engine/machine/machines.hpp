@@ -1,5 +1,6 @@
 #pragma once
-// Short ways to describe machines in tests. Sizes are in GiB, as the tables of the field write them.
+// Short ways to describe machines in tests. Sizes are in GiB, as the tables of the field write
+// them.
 
 #include <cmath>
 #include <string>

@@ -21,8 +21,8 @@ MemoryOptions saying(DeviceId device, ClassOverride what) { return {.classes = {
 
 TEST(MemoryClass, TheUserOverridesADeviceAndItIsLogged) {
     const auto card = nvidia("NVIDIA H100", 80, false);
-    const auto verdict = classify(card, host_of(64, 60), System::gnu_linux,
-                                  saying(card.id, ClassOverride::unified));
+    const auto verdict =
+        classify(card, host_of(64, 60), System::gnu_linux, saying(card.id, ClassOverride::unified));
     EXPECT_EQ(verdict.memory_class, MemoryClass::unified);
     EXPECT_EQ(verdict.rule, "D0");
     EXPECT_THAT(verdict.warnings, testing::ElementsAre(HasSubstr("--memory-class")));
@@ -100,8 +100,8 @@ TEST(MemoryClass, AGuessByNameIsWarnedOf) {
 
 TEST(MemoryClass, ASilentDeviceAsLargeAsTheHostGetsAHint) {
     const auto hint = [](double total) {
-        return classify(silent(nvidia("Card", total, false)), host_of(100, 90),
-                        System::gnu_linux, {})
+        return classify(silent(nvidia("Card", total, false)), host_of(100, 90), System::gnu_linux,
+                        {})
             .warnings;
     };
     EXPECT_THAT(hint(100), testing::ElementsAre(HasSubstr("--memory-class cuda:0=unified")));
@@ -126,8 +126,8 @@ TEST(MemoryClass, OtherKindsFollowTheFlagOfTheirDriver) {
 TEST(ReviewFindings, C1MetalIsSharedBeforeAnyOtherRule) {
     const auto metal = of_kind(DeviceKind::mps, "apple", 64, true);
     EXPECT_EQ(rule_of(metal, host_of(64, 60), System::macos), "D2 SHARED");
-    const auto overridden = classify(metal, host_of(64, 60), System::macos,
-                                     saying(metal.id, ClassOverride::unified));
+    const auto overridden =
+        classify(metal, host_of(64, 60), System::macos, saying(metal.id, ClassOverride::unified));
     EXPECT_EQ(overridden.memory_class, MemoryClass::shared) << "nothing overwrites SHARED";
     EXPECT_THAT(overridden.warnings, testing::ElementsAre(HasSubstr("no effect")));
     for (const auto flag : {VramFlag::low, VramFlag::none, VramFlag::high, VramFlag::gpu_only}) {
@@ -164,17 +164,15 @@ TEST(ReviewFindings, W3NamesAreMatchedAsWholeWordsAndOnlyWhenTheDriverIsSilent) 
               "D10 DISCRETE");
     EXPECT_EQ(rule_of(nvidia("NVIDIA GB10 lookalike", 128, false), host_of(128, 120)),
               "D7 DISCRETE");
-    EXPECT_EQ(rule_of(silent(nvidia("Grace Hopper", 96, false)), host_of(480, 470)),
-              "D9 COHERENT");
+    EXPECT_EQ(rule_of(silent(nvidia("Grace Hopper", 96, false)), host_of(480, 470)), "D9 COHERENT");
 }
 
 TEST(ReviewFindings, W4OnOnePoolEverythingWaitsWhereItIs) {
     const auto device =
         judged(machine_with(host_of(121.69, 117), nvidia("NVIDIA GB10", 121.69, true, true)));
-    for (const auto place :
-         {device.placement.unet_offload, device.placement.text_encoder_offload,
-          device.placement.vae_offload, device.placement.intermediate,
-          device.placement.text_encoder, device.placement.unet_initial})
+    for (const auto place : {device.placement.unet_offload, device.placement.text_encoder_offload,
+                             device.placement.vae_offload, device.placement.intermediate,
+                             device.placement.text_encoder, device.placement.unet_initial})
         EXPECT_EQ(place, device.id);
 }
 

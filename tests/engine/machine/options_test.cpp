@@ -43,10 +43,10 @@ TEST(MemoryOptions, ComfyUisFlagsAreReadByTheirNames) {
 
 TEST(MemoryOptions, VramFlagsExcludeOneAnother) {
     for (const auto* first : {"lowvram", "novram", "highvram", "gpu-only", "normalvram", "cpu"})
-        for (const auto* second : {"lowvram", "novram", "highvram", "gpu-only", "normalvram", "cpu"}) {
+        for (const auto* second :
+             {"lowvram", "novram", "highvram", "gpu-only", "normalvram", "cpu"}) {
             if (std::string_view(first) == second) continue;
-            const auto both =
-                options_of({flag(*find_setting(first)), flag(*find_setting(second))});
+            const auto both = options_of({flag(*find_setting(first)), flag(*find_setting(second))});
             ASSERT_FALSE(both.has_value()) << first << " " << second;
             EXPECT_EQ(both.error().code, Code::usage);
         }
@@ -65,8 +65,8 @@ TEST(MemoryOptions, AReserveIsGibOrASizeOrAShare) {
 }
 
 TEST(MemoryOptions, ClassesAreSaidForEachDevice) {
-    const auto options = options_of({{"memory-class", {"cuda:0=unified", "cuda:1=discrete",
-                                                       "xpu:0=auto"}}});
+    const auto options =
+        options_of({{"memory-class", {"cuda:0=unified", "cuda:1=discrete", "xpu:0=auto"}}});
     ASSERT_TRUE(options.has_value());
     EXPECT_EQ(options->classes.size(), 2U);
     EXPECT_EQ(options->classes.at({DeviceKind::cuda, 0}), ClassOverride::unified);

@@ -54,11 +54,11 @@ TEST(Placement, IsTheTableOfStates) {
         VramFlag flag;
         DeviceId unet_offload, unet_initial, text_encoder, vae;
     };
-    for (const auto& row : {Row{VramFlag::none, kCpu, kCpu, kCpu, kGpu},
-                            Row{VramFlag::low, kCpu, kGpu, kCpu, kGpu},
-                            Row{VramFlag::normal, kCpu, kGpu, kGpu, kGpu},
-                            Row{VramFlag::high, kGpu, kGpu, kGpu, kGpu},
-                            Row{VramFlag::cpu, kCpu, kCpu, kCpu, kCpu}}) {
+    for (const auto& row :
+         {Row{VramFlag::none, kCpu, kCpu, kCpu, kGpu}, Row{VramFlag::low, kCpu, kGpu, kCpu, kGpu},
+          Row{VramFlag::normal, kCpu, kGpu, kGpu, kGpu},
+          Row{VramFlag::high, kGpu, kGpu, kGpu, kGpu},
+          Row{VramFlag::cpu, kCpu, kCpu, kCpu, kCpu}}) {
         const auto placement = card({.vram = row.flag}).placement;
         EXPECT_EQ(placement.unet_offload, row.unet_offload);
         EXPECT_EQ(placement.unet_initial, row.unet_initial);
@@ -72,9 +72,9 @@ TEST(Placement, IsTheTableOfStates) {
 
 TEST(Placement, GpuOnlyKeepsEverythingThere) {
     const auto placement = card({.vram = VramFlag::gpu_only}).placement;
-    for (const auto place : {placement.unet_offload, placement.unet_initial,
-                             placement.text_encoder, placement.text_encoder_offload,
-                             placement.vae, placement.vae_offload, placement.intermediate})
+    for (const auto place : {placement.unet_offload, placement.unet_initial, placement.text_encoder,
+                             placement.text_encoder_offload, placement.vae, placement.vae_offload,
+                             placement.intermediate})
         EXPECT_EQ(place, kGpu);
 }
 
@@ -91,10 +91,10 @@ TEST(Placement, TextEncodersAvoidCardsWithoutFp16) {
 }
 
 TEST(Placement, MetalRunsNetworksButNotTextEncoders) {
-    const auto placement = judged(machine_with(host_of(64, 60),
-                                               of_kind(DeviceKind::mps, "apple", 64, true),
-                                               System::macos))
-                               .placement;
+    const auto placement =
+        judged(machine_with(host_of(64, 60), of_kind(DeviceKind::mps, "apple", 64, true),
+                            System::macos))
+            .placement;
     const DeviceId mps{DeviceKind::mps, 0};
     EXPECT_EQ(placement.unet_initial, mps);
     EXPECT_EQ(placement.unet_offload, kCpu);
@@ -193,8 +193,7 @@ TEST(CacheAction, OnOnePoolPressureReleases) {
 }
 
 TEST(CacheAction, CardsReleaseAndTheProcessorDoesNothing) {
-    for (const auto call :
-         {EmptyingCall::soft, EmptyingCall::forced, EmptyingCall::buffer_reset}) {
+    for (const auto call : {EmptyingCall::soft, EmptyingCall::forced, EmptyingCall::buffer_reset}) {
         for (const auto memory_class :
              {MemoryClass::discrete, MemoryClass::coherent, MemoryClass::partitioned})
             EXPECT_EQ(cache_action({.memory_class = memory_class, .call = call}),

@@ -131,8 +131,7 @@ TEST(ProfileJson, AWrongMemberIsNamedByItsPath) {
                  "devices[0].query_fails"},
              Row{R"({"devices": [{"id": "cuda:0", "tflops": {"fp16": "fast"}}]})",
                  "devices[0].tflops.fp16"},
-             Row{R"({"devices": [{"id": "cuda:0", "granularity": 0}]})",
-                 "devices[0].granularity"},
+             Row{R"({"devices": [{"id": "cuda:0", "granularity": 0}]})", "devices[0].granularity"},
              Row{R"({"devices": [{"id": "cuda:0"}], "links": [{"from": "cpu", "to": "cuda:0"}]})",
                  "links[0].gbps"},
              Row{R"({"links": [{"from": "cpu", "gbps": 1}]})", "links[0].to"},
@@ -165,9 +164,8 @@ TEST(ProfileJson, DevicesStandOnceAndLinksLeadToThem) {
 TEST(ProfileJson, FreeAboveTotalIsClampedWithAWarning) {
     constexpr auto* kText = R"({"host": {"total": 100, "available": 120, "free": 101},
                                 "devices": [{"id": "cuda:0", "total": 50, "free": 60}]})";
-    EXPECT_THAT(warnings_of(kText),
-                ElementsAre(HasSubstr("host.available"), HasSubstr("host.free"),
-                            HasSubstr("devices[0].free")));
+    EXPECT_THAT(warnings_of(kText), ElementsAre(HasSubstr("host.available"), HasSubstr("host.free"),
+                                                HasSubstr("devices[0].free")));
     const auto profile = read(kText);
     EXPECT_EQ(profile.host.available, Bytes{100});
     EXPECT_EQ(profile.devices[0].free, Bytes{50});

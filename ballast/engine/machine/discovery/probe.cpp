@@ -44,7 +44,8 @@ std::pair<fs::path, std::uint64_t> largest_file(const std::vector<fs::path>& fol
 
 class Descriptor {
 public:
-    explicit Descriptor(const fs::path& path) : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+    explicit Descriptor(const fs::path& path)
+        : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
     Descriptor(const Descriptor&) = delete;
     Descriptor& operator=(const Descriptor&) = delete;
     ~Descriptor() {

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
-
 #include "tests/fakes/fake_cuda.hpp"
 #include "tests/fakes/fake_hip.hpp"
 #include "tests/fakes/fake_level_zero.hpp"
@@ -125,15 +123,10 @@ TEST_F(Discover, PassesOnWhatDriversWarnOf) {
     EXPECT_THAT(discover(options_).warnings, ElementsAre(HasSubstr("804")));
 }
 
-TEST_F(Discover, ThisMachineIsFoundInMilliseconds) {
-    const auto began = std::chrono::steady_clock::now();
+TEST_F(Discover, ThisMachineIsFound) {
     const auto found = discover({.models = BALLAST_TEST_DATA});
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
     EXPECT_GT(found.profile.host.total.value_or(Bytes{}), 100_MiB);
     EXPECT_FALSE(found.profile.name.empty());
-    RecordProperty("milliseconds", std::to_string(took.count()));
-    // where drivers are installed, most of the time is theirs
-    if (found.profile.devices.empty()) EXPECT_LT(took.count(), 50);
 }
 
 }  // namespace
