@@ -1,5 +1,6 @@
 #include "ballast/cli/run_options.hpp"
 
+#include "ballast/cli/progress.hpp"
 #include "ballast/engine/core/settings_file.hpp"
 
 namespace ballast::cli {
@@ -58,7 +59,7 @@ graph::RuntimeOptions runtime_options(const Settings& settings) {
     options.text_encoder_type = compute_type(settings, kTextEncoder);
     options.threads = static_cast<int>(settings.integer("threads"));
     options.save_metadata = !settings.flag("disable-metadata");
-    options.log = Log({stderr_sink(log_level(settings))});
+    options.log = Log({log_beside_progress(log_level(settings))});
     return options;
 }
 
