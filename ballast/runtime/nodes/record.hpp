@@ -3,6 +3,8 @@
 // loaded since the last reset, whether or not somebody still holds them.
 
 #include <array>
+#include <cstddef>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>

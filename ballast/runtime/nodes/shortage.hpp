@@ -2,6 +2,7 @@
 // Doing the same thing in ways that need less and less memory.
 
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -25,12 +26,12 @@ struct Outcome {
 /// that refuses. A way has a member `how` for the user. All other failures, and that of the last
 /// way, pass through.
 template <typename Way, typename Work>
-auto first_that_fits(const Context& context, const std::vector<Way>& ways, Work&& work) {
-    using Result = Outcome<std::invoke_result_t<Work, const Way&>, Way>;
+auto first_that_fits(const Context& context, const std::vector<Way>& ways, const Work& work) {
+    using Done = Outcome<std::invoke_result_t<const Work&, const Way&>, Way>;
     for (std::size_t i = 0;; ++i) {
         std::string why;
         try {
-            return Result{work(ways[i]), ways[i]};
+            return Done{work(ways[i]), ways[i]};
         } catch (...) {
             const auto error = current_error("cannot compute");
             if (error.code != Code::out_of_memory || i + 1 == ways.size()) throw;

@@ -116,14 +116,14 @@ NodeHost::Inputs tiled_inputs(const TinyScene& scene, const graph::ValuePtr& lat
 TEST(Decoding, InTilesFallsBackToSmallerOnes) {
     TinyHost host;
     const TinyScene scene(host);
-    const auto latent = latent_of(sampling::initial_noise({1, 4, 64, 64}, 3, {}));
-    const auto inputs = tiled_inputs(scene, latent, 512);
+    const auto latent = latent_of(sampling::initial_noise({1, 4, 16, 32}, 3, {}));
+    const auto inputs = tiled_inputs(scene, latent, 128);
     const auto whole = host.run("VAEDecodeTiled", inputs, 1)[0];
     const auto need = need_of(host, [&] { (void)host.run("VAEDecodeTiled", inputs, 1); });
     const auto smaller =
         at_the_first_warning(host, need, [&] { return host.try_run("VAEDecodeTiled", inputs, 1); });
     ASSERT_NE(smaller, nullptr);
-    EXPECT_THAT(host.notes.warnings[0], HasSubstr("in tiles of 32 latent cells"));
+    EXPECT_THAT(host.notes.warnings[0], HasSubstr("in tiles of 8 latent cells"));
     EXPECT_EQ(picture_of(smaller).sizes(), picture_of(whole).sizes());
     EXPECT_TRUE(ops::is_finite(picture_of(smaller)));
 }
@@ -189,11 +189,11 @@ TEST_F(BrokenWeights, AreToldAlsoWhenDecodingInTiles) {
 
 TEST_F(BrokenWeights, AreToldAlsoWhenMemorySufficesForTilesOnly) {
     const auto scene = scene_with_nan_in("first_stage_model.decoder.mid.block_1.conv1.weight");
-    const auto latent = latent_of(sampling::initial_noise({1, 4, 16, 192}, 3, {}));
+    const auto latent = latent_of(sampling::initial_noise({1, 4, 8, 192}, 3, {}));
     const auto need = need_of(host, [&] { (void)scene.decode(latent); });
     host.notes.warnings.clear();
     const auto held = host.memory().now;
-    constexpr std::uint64_t kSteps = 64;
+    constexpr std::uint64_t kSteps = 24;
     graph::ValuePtr picture;
     for (std::uint64_t share = kSteps; share > 0 && host.notes.warnings.size() < 2; --share) {
         host.notes.warnings.clear();
