@@ -36,6 +36,11 @@ std::string to_text(const Json& document) {
     return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+void write_to_stderr(std::string_view text) noexcept {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    std::fflush(stderr);
+}
+
 void Console::write(std::string_view text) {
     if (fault_ != 0) return;
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) fault_ = errno;
@@ -53,10 +58,10 @@ void Console::complain(const Error& error) {
     auto text = fmt::format("error: {}\n", to_string(error));
     if (!error.hint.empty()) text += fmt::format("hint: {}\n", escaped(error.hint));
     std::fflush(stdout);
-    std::fwrite(text.data(), 1, text.size(), stderr);
+    write_to_stderr(text);
 }
 
-void Console::note(std::string_view line) { fmt::print(stderr, "{}\n", escaped(line)); }
+void Console::note(std::string_view line) { write_to_stderr(escaped(line) + "\n"); }
 
 int Console::fail(const Error& error) {
     if (form_ == Form::json)

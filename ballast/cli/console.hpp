@@ -27,6 +27,10 @@ Json error_document(const Error& error);
 /// The text of a document: two blanks of indentation, broken UTF-8 replaced, a newline at the end.
 std::string to_text(const Json& document);
 
+/// Text on standard error, at once. Nobody can be told that it cannot be written, so a failure says
+/// nothing; it never throws, and destructors may call it.
+void write_to_stderr(std::string_view text) noexcept;
+
 /// The two streams of the process. One thread.
 class Console {
 public:

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <string_view>
 
 namespace ballast::cli {
@@ -23,29 +24,42 @@ void complain(std::string_view text) {
 
 void on_signal(int /*signal*/) {
     if (requests.fetch_add(1) == 0) {
+        const int interrupted = errno;  // of whatever call this came in the midst of
         complain("\nstopping at the next layer; once more to stop at once\n");
+        errno = interrupted;
         return;
     }
     complain("\n");
     ::_exit(kInterruptedStatus);
 }
 
-void install(void (*handler)(int)) {
-    struct sigaction action{};
-    action.sa_handler = handler;
-    sigemptyset(&action.sa_mask);
-    action.sa_flags = SA_RESTART;
-    for (const int signal : kSignals) ::sigaction(signal, &action, nullptr);
+bool is_ignored(const struct sigaction& action) {
+    return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_IGN;
 }
 
 }  // namespace
 
-InterruptScope::InterruptScope() {
+struct InterruptScope::Former {
+    std::array<struct sigaction, kSignals.size()> actions{};
+};
+
+InterruptScope::InterruptScope() : former_(std::make_unique<Former>()) {
     requests = 0;
-    install(on_signal);
+    struct sigaction action{};
+    action.sa_handler = on_signal;
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_RESTART;
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+        auto& former = former_->actions[i];
+        ::sigaction(kSignals[i], nullptr, &former);
+        if (!is_ignored(former)) ::sigaction(kSignals[i], &action, nullptr);
+    }
 }
 
-InterruptScope::~InterruptScope() { install(SIG_DFL); }
+InterruptScope::~InterruptScope() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i)
+        ::sigaction(kSignals[i], &former_->actions[i], nullptr);
+}
 
 bool InterruptScope::is_requested() { return requests.load() != 0; }
 

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
+#include "ballast/cli/console.hpp"
 #include "ballast/cli/interrupt.hpp"
 
 namespace ballast::cli {
@@ -20,6 +20,26 @@ using namespace std::chrono_literals;
 constexpr Nanoseconds kBetweenDrawings = 50ms;
 constexpr Nanoseconds kBetweenLines = 2s;
 constexpr std::size_t kBarWidth = 24;
+
+constexpr std::string_view kEraseRest = "\x1b[K";
+constexpr std::string_view kEraseLine = "\r\x1b[K";
+
+/// Lets lines of a log begin at the first column although a bar may stand there. The bar comes back
+/// with its next step.
+class AboveTheBar final : public LogSink {
+public:
+    explicit AboveTheBar(std::shared_ptr<LogSink> inner, LogLevel least)
+        : inner_(std::move(inner)), least_(least) {}
+
+    void write(LogLevel level, std::string_view line) override {
+        if (level >= least_) write_to_stderr(kEraseLine);
+        inner_->write(level, line);
+    }
+
+private:
+    std::shared_ptr<LogSink> inner_;
+    LogLevel least_;
+};
 
 std::size_t terminal_columns() {
     winsize size{};
@@ -60,6 +80,12 @@ ProgressStyle progress_style_of_stderr() {
     return ::isatty(STDERR_FILENO) == 1 && !is_dumb ? ProgressStyle::bar : ProgressStyle::lines;
 }
 
+std::shared_ptr<LogSink> log_beside_progress(LogLevel least) {
+    auto sink = stderr_sink(least);
+    if (progress_style_of_stderr() != ProgressStyle::bar) return sink;
+    return std::make_shared<AboveTheBar>(std::move(sink), least);
+}
+
 std::string bar_text(const NodeProgress& progress, std::size_t columns) {
     const auto max = std::max<std::int64_t>(progress.max, 1);
     const auto done = std::clamp<std::int64_t>(progress.value, 0, max);
@@ -86,21 +112,19 @@ Progress::~Progress() { end(); }
 
 void Progress::draw(const std::string& line) {
     // \r to the first column, then the line, then erase what an older line left behind it
-    fmt::print(stderr, "\r{}\x1b[K", line);
-    std::fflush(stderr);
+    write_to_stderr(fmt::format("\r{}{}", line, kEraseRest));
     is_drawn_ = true;
     last_output_ = clock_->now();
 }
 
 void Progress::print_line(const std::string& line) {
     end();
-    fmt::print(stderr, "{}\n", line);
+    write_to_stderr(line + "\n");
     last_output_ = clock_->now();
 }
 
 void Progress::end() {
-    if (is_drawn_) fmt::print(stderr, "\r\x1b[K");
-    std::fflush(stderr);
+    if (is_drawn_) write_to_stderr(kEraseLine);
     is_drawn_ = false;
 }
 

@@ -3,11 +3,13 @@
 // everything that takes steps; elsewhere plain lines, not too many.
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "ballast/engine/core/clock.hpp"
+#include "ballast/engine/core/log.hpp"
 #include "ballast/engine/device/ledger.hpp"
 #include "ballast/graph/execution.hpp"
 
@@ -17,6 +19,10 @@ enum class ProgressStyle { silent, lines, bar };
 
 /// `bar` if standard error is a terminal that can move its cursor, else `lines`.
 ProgressStyle progress_style_of_stderr();
+
+/// A log on standard error that goes along with the progress shown there; lines below `least` are
+/// dropped.
+std::shared_ptr<LogSink> log_beside_progress(LogLevel least);
 
 /// The state of one node at work, as text.
 struct NodeProgress {

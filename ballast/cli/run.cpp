@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ballast/cli/availability.hpp"
 #include "ballast/cli/dry_run.hpp"
 #include "ballast/cli/interrupt.hpp"
 #include "ballast/cli/progress.hpp"
@@ -125,6 +126,8 @@ int run(const Invocation& invocation, Console& console) {
         graph::validate(*workflow, graph::standard_catalogue(), folders(options));
     // a part of the outputs might run, but nobody sits in front to notice that the rest is missing
     if (!report.is_clean()) return refuse(report, invocation.operand, console);
+    if (const auto available = require_available(valid); !available)
+        return console.fail(available.error());
     if (settings->flag("dry-run")) return dry_run(valid, options, console);
 
     if (const auto places = require_writable_places(*settings, options); !places)

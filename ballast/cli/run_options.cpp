@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ballast/cli/progress.hpp"
 #include "ballast/engine/core/settings_file.hpp"
 
 namespace ballast::cli {
@@ -73,7 +74,7 @@ graph::RuntimeOptions runtime_options(const Settings& settings) {
     options.text_encoder_type = compute_type(settings, kTextEncoder);
     options.threads = static_cast<int>(settings.integer("threads"));
     options.save_metadata = !settings.flag("disable-metadata");
-    options.log = Log({stderr_sink(log_level(settings))});
+    options.log = Log({log_beside_progress(log_level(settings))});
     return options;
 }
 

@@ -69,8 +69,11 @@ Result<std::unique_ptr<graph::Runtime>> open_runtime(const std::filesystem::path
     std::unique_ptr<graph::Runtime> runtime(entry(graph::kRuntimeInterface, options, &error));
     if (runtime) return runtime;
     if (error.what.empty())
-        return fail(cannot_open(library, Code::unsupported, "it belongs to another version",
-                                "build program and runtime together"));
+        return fail(cannot_open(library, Code::unsupported,
+                                fmt::format("it is of another version than this program, whose "
+                                            "runtime has interface {}",
+                                            graph::kRuntimeInterface),
+                                "install program and runtime from the same build"));
     return fail(std::move(error));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ballast/engine/core/text_file.hpp"
+#include "ballast/engine/core/utf8.hpp"
 #include "ballast/graph/png_text.hpp"
 
 namespace ballast::cli {
@@ -23,6 +24,12 @@ Error not_in_picture(const std::string& file, const std::vector<graph::PngText>&
     return error;
 }
 
+std::string from_latin1(std::string_view text) {
+    std::string utf8;
+    for (const char c : text) append_utf8(utf8, static_cast<unsigned char>(c));
+    return utf8;
+}
+
 Result<graph::Workflow> workflow_of_picture(const std::string& picture, const std::string& file) {
     auto texts = graph::png_texts(picture);
     if (!texts) {
@@ -39,7 +46,8 @@ Result<graph::Workflow> workflow_of_picture(const std::string& picture, const st
     for (const auto& text : *texts) {
         if (text.keyword == "prompt") continue;
         // texts of other programs need not be JSON
-        if (auto value = graph::parse_json(text.text)) others[text.keyword] = *std::move(value);
+        if (auto value = graph::parse_json(text.text))
+            others[from_latin1(text.keyword)] = *std::move(value);
     }
     auto submission = graph::Json::object();
     submission["prompt"] = *std::move(document);

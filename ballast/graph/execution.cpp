@@ -171,7 +171,7 @@ private:
         NodeView view(node, observer_);
         const NodeCall call = call_of(index);
         auto done = run_guarded(runner_, call, view);
-        if (!done && is_short_of_memory(done.error()) && !cache_.bytes().is_zero()) {
+        if (!done && is_short_of_memory(done.error()) && cache_.size() != 0) {
             observer_.warning(node, "memory is short: results kept from other nodes are let go");
             cache_.clear();
             done = run_guarded(runner_, call, view);

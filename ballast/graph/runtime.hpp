@@ -2,11 +2,13 @@
 // What the command line and the server know of the part that computes. The runtime is a shared
 // library that is opened by name; this interface is all that crosses the border.
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ballast/engine/core/log.hpp"
@@ -32,7 +34,7 @@ struct RuntimeOptions {
     Log log;
 };
 
-/// One loaded model, for reports.
+/// One model that is or was loaded, for reports.
 struct ModelReport {
     std::string name;  ///< file name and part, e.g. "sd15.safetensors (unet)"
     DeviceId compute;
@@ -44,11 +46,13 @@ struct ModelReport {
     std::string plan_digest;
 };
 
+/// What happened since the last `reset_report`.
 struct RuntimeReport {
     device::LedgerSnapshot devices;
-    std::map<DeviceId, Bytes> planned;   ///< weights, by the plans of the loaded models
-    std::map<DeviceId, Bytes> realised;  ///< weights, as the ledger holds them
-    std::vector<ModelReport> models;
+    // weights of the models that were loaded at the same time, when that was most
+    std::map<DeviceId, Bytes> planned;   ///< by the plans of these models
+    std::map<DeviceId, Bytes> realised;  ///< as the ledger granted them
+    std::vector<ModelReport> models;     ///< loaded then or since, whether or not they still are
     double load_seconds = 0;
     double sample_seconds = 0;
     double decode_seconds = 0;
@@ -58,17 +62,34 @@ struct RuntimeReport {
 class Runtime : public NodeRunner {
 public:
     [[nodiscard]] virtual RuntimeReport report() const = 0;
-    /// Starts seconds and peaks anew.
+    /// Starts seconds, peaks and the list of models anew, the latter with those loaded now.
     virtual void reset_report() = 0;
     /// "libtorch 2.13.0, AVX512" and the like.
     [[nodiscard]] virtual std::string version() const = 0;
 };
 
+/// The samplers that a runtime of this version computes, by the names that workflows use. Others
+/// are valid in workflows and refused before anything is loaded.
+inline constexpr std::array<std::string_view, 13> kPortedSamplers{"euler",
+                                                                  "euler_ancestral",
+                                                                  "heun",
+                                                                  "dpm_2",
+                                                                  "dpm_2_ancestral",
+                                                                  "lms",
+                                                                  "dpmpp_2s_ancestral",
+                                                                  "dpmpp_2m",
+                                                                  "ddpm",
+                                                                  "lcm",
+                                                                  "ddim",
+                                                                  "uni_pc",
+                                                                  "uni_pc_bh2"};
+
 /// Grows with every incompatible change of this header.
 inline constexpr std::uint32_t kRuntimeInterface = 1;
 
-/// Name and type of the one symbol that the runtime library exports. Returns null when the
-/// interface number differs.
+/// Name and type of the one symbol that the runtime library exports. Returns null when it fails and
+/// says why in `error`, which may be null. When the interface number differs, it returns null and
+/// touches neither options nor error, whose layout may be another one.
 inline constexpr const char* kRuntimeEntryName = "ballast_open_runtime";
 using RuntimeEntry = Runtime* (*)(std::uint32_t interface_number, const RuntimeOptions& options,
                                   Error* error);

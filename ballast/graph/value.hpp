@@ -16,8 +16,8 @@ public:
     Value& operator=(const Value&) = delete;
     virtual ~Value() = default;
 
-    /// Memory that dropping the last reference would free; models count as zero, since the
-    /// registry owns them.
+    /// What a cache that keeps this value is charged for. Weights count as zero: they are charged
+    /// where they are loaded, although dropping the last handle on a model frees them, too.
     [[nodiscard]] virtual Bytes bytes() const = 0;
 };
 

@@ -6,14 +6,8 @@ extern "C" __attribute__((visibility("default"))) ballast::graph::Runtime* balla
     std::uint32_t interface_number, const ballast::graph::RuntimeOptions& options,
     ballast::Error* error) {
     using namespace ballast;
-    if (interface_number != graph::kRuntimeInterface) {
-        if (error != nullptr)
-            *error = {.code = Code::internal,
-                      .what = "cannot start the runtime",
-                      .why = "program and runtime library are of different versions",
-                      .hint = "install both from the same build"};
-        return nullptr;
-    }
+    // options and error of another interface may be laid out in another way: neither is touched
+    if (interface_number != graph::kRuntimeInterface) return nullptr;
     auto session = runtime::guarded("cannot start the runtime", [&] {
         return std::make_unique<runtime::nodes::Session>(options);
     });

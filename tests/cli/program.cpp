@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pty.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,24 +20,42 @@ constexpr int kPatience_ms = 120'000;
 struct Pipe {
     int read = -1;
     int write = -1;
-    Pipe() {
-        std::array<int, 2> ends{};
-        if (::pipe2(ends.data(), O_CLOEXEC) == 0) {
-            read = ends[0];
-            write = ends[1];
-        }
-    }
 };
 
+Pipe new_pipe() {
+    std::array<int, 2> ends{-1, -1};
+    (void)::pipe2(ends.data(), O_CLOEXEC);
+    return {ends[0], ends[1]};
+}
+
+Pipe new_terminal() {
+    Pipe terminal;
+    const winsize size{.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
+    ::openpty(&terminal.read, &terminal.write, nullptr, nullptr, &size);
+    for (const int end : {terminal.read, terminal.write}) ::fcntl(end, F_SETFD, FD_CLOEXEC);
+    return terminal;
+}
+
+Pipe new_error_stream(ErrorStream kind) {
+    switch (kind) {
+        case ErrorStream::terminal: return new_terminal();
+        case ErrorStream::full_disk: return {-1, ::open("/dev/full", O_WRONLY | O_CLOEXEC)};
+        case ErrorStream::pipe: break;
+    }
+    return new_pipe();
+}
+
 [[noreturn]] void become_program(const std::vector<std::string>& arguments, const Pipe& out,
-                                 const Pipe& err, unsigned long most_file_bytes) {
+                                 const Pipe& err, const ProgramOptions& options) {
     ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
     ::dup2(out.write, STDOUT_FILENO);
     ::dup2(err.write, STDERR_FILENO);
     ::close(out.read);
     ::close(err.read);
-    if (most_file_bytes != 0) {
-        const rlimit limit{most_file_bytes, most_file_bytes};
+    ::setenv("TERM", "xterm", 1);
+    if (options.ignores_interrupts) ::signal(SIGINT, SIG_IGN);
+    if (options.most_file_bytes != 0) {
+        const rlimit limit{options.most_file_bytes, options.most_file_bytes};
         ::setrlimit(RLIMIT_FSIZE, &limit);
         ::signal(SIGXFSZ, SIG_IGN);  // writes then fail instead of killing
     }
@@ -58,17 +77,17 @@ struct Pipe {
 }  // namespace
 
 Outcome run_program(const std::vector<std::string>& arguments, const ProgramOptions& options) {
-    const Pipe out;
-    const Pipe err;
+    const auto out = new_pipe();
+    const auto err = new_error_stream(options.error_stream);
     const pid_t process = ::fork();
-    if (process == 0) become_program(arguments, out, err, options.most_file_bytes);
+    if (process == 0) become_program(arguments, out, err, options);
     ::close(out.write);
     ::close(err.write);
 
     Outcome outcome;
     bool is_seen = options.wait_for.empty();
     std::array<pollfd, 2> watched{{{out.read, POLLIN, 0}, {err.read, POLLIN, 0}}};
-    int open = 2;
+    int open = err.read < 0 ? 1 : 2;
     while (open > 0) {
         if (::poll(watched.data(), watched.size(), kPatience_ms) == 0) ::kill(process, SIGKILL);
         for (std::size_t i = 0; i < watched.size(); ++i) {

@@ -16,12 +16,21 @@ struct Outcome {
     std::string err;
 };
 
+/// Where the program's standard error leads.
+enum class ErrorStream {
+    pipe,
+    terminal,   ///< one of 80 columns that can move its cursor
+    full_disk,  ///< nothing can be written, and `Outcome::err` stays empty
+};
+
 struct ProgramOptions {
     /// Called with the process once `wait_for` has appeared on its standard error.
-    std::function<void(int process)> when_seen;
-    std::string wait_for;
+    std::function<void(int process)> when_seen = {};
+    std::string wait_for = {};
     /// Largest file that the process may write, in bytes; 0: no limit. Stands for a full disk.
     unsigned long most_file_bytes = 0;
+    ErrorStream error_stream = ErrorStream::pipe;
+    bool ignores_interrupts = false;  ///< started with SIGINT ignored, as by nohup
 };
 
 /// Runs `ballast` with these arguments and without standard input.

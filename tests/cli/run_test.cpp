@@ -167,10 +167,89 @@ TEST_F(Run, RefusesWorkflowsThatDoNotHoldTogether) {
                    "images");
 }
 
-TEST_F(Run, NamesThePortedSamplersForOneThatIsNot) {
-    const auto outcome = run_program(demo(output(), {"--set", "3.sampler_name=dpm_fast"}));
-    EXPECT_EQ(outcome.status, 2);
-    EXPECT_TRUE(has(outcome.err, "dpmpp_2m")) << outcome.err;
+TEST_F(Run, NamesThePortedSamplersForOneThatIsNotBeforeAnythingIsLoaded) {
+    for (const std::vector<std::string>& more :
+         {std::vector<std::string>{}, {"--dry-run"}, {"--runtime-library", "/nowhere"}}) {
+        auto words = demo(output(), more);
+        words.insert(words.end(), {"--set", "3.sampler_name=dpm_fast"});
+        const auto outcome = run_program(words);
+        EXPECT_EQ(outcome.status, 2);
+        for (const auto* part : {"node 3 (KSampler)", "dpm_fast", "dpmpp_2m"})
+            EXPECT_TRUE(has(outcome.err, part)) << outcome.err;
+    }
+    EXPECT_FALSE(std::filesystem::exists(output()));
+}
+
+TEST_F(Run, AsksNothingOfNodesThatNoOutputNeeds) {
+    const auto file = changed([](json& w) {
+        w["33"] = w["3"];
+        w["33"]["inputs"]["sampler_name"] = "dpm_fast";
+    });
+    EXPECT_EQ(run_file(file, {"--dry-run"}).status, 0);
+}
+
+TEST_F(Run, KeepsALogOfTheDetailAskedFor) {
+    const auto silent = run_program(demo(output()));
+    EXPECT_FALSE(has(silent.err, "info: ")) << silent.err;
+    const auto info = run_program(demo(output(), {"--log-level", "info"}));
+    for (const auto* part : {"info: opened ", "ballast-demo.safetensors: ",
+                             "info: loaded ballast-demo.safetensors (unet): ", " s on cpu"})
+        EXPECT_TRUE(has(info.err, part)) << part << '\n' << info.err;
+    EXPECT_FALSE(has(info.err, "debug: ")) << info.err;
+    const auto verbose = run_program(demo(output(), {"--verbose"}));
+    for (const auto* part : {"debug: node 3 (KSampler) ran for ", "debug: gave back "})
+        EXPECT_TRUE(has(verbose.err, part)) << part << '\n' << verbose.err;
+}
+
+TEST_F(Run, TellsOfItsModelsAlsoWhenNothingIsKept) {
+    const auto outcome = run_program(demo(output(), {"--cache-none", "--json"}));
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const auto document = json::parse(outcome.out);
+    EXPECT_EQ(document.at("models").size(), 3U);
+    const auto& cpu = document.at("devices").at("cpu");
+    EXPECT_GT(cpu.at("planned"), 0);
+    EXPECT_EQ(cpu.at("planned"), cpu.at("realised"));
+    EXPECT_EQ(cpu.at("realised"), cpu.at("by_tag").at("weights"));
+}
+
+TEST_F(Run, DoesItsWorkThoughNothingCanBeSaid) {
+    for (const auto* level : {"warning", "debug"}) {
+        const auto outcome = run_program(demo(output(), {"--log-level", level}),
+                                         {.error_stream = ErrorStream::full_disk});
+        EXPECT_EQ(outcome.status, 0) << outcome.out;
+        EXPECT_TRUE(has(outcome.out, ".png")) << outcome.out;
+    }
+    EXPECT_EQ(files_in(output()), 2U);
+    const auto refused = run_program(demo(output(), {"--set", "3.steps=0"}),
+                                     {.error_stream = ErrorStream::full_disk});
+    EXPECT_EQ(refused.status, 3);
+}
+
+TEST_F(Run, DrawsABarOnATerminalAndLeavesItClean) {
+    const auto outcome = run_program(demo(output(), {"--set", "3.steps=3", "--log-level", "info"}),
+                                     {.error_stream = ErrorStream::terminal});
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    // the finished bar stays as a record: every step, the rate, the memory
+    EXPECT_TRUE(has(outcome.err, "3 KSampler  [########################]  3/3")) << outcome.err;
+    EXPECT_TRUE(has(outcome.err, " s/step")) << outcome.err;
+    // lines of the log begin where the bar was erased, and the last thing is an erased line
+    EXPECT_TRUE(has(outcome.err, "\r\x1b[K")) << outcome.err;
+    const auto loaded = outcome.err.find("info");
+    ASSERT_NE(loaded, std::string::npos) << outcome.err;
+    const auto erased = outcome.err.rfind("\r\x1b[K", loaded);
+    ASSERT_NE(erased, std::string::npos) << outcome.err;
+    EXPECT_FALSE(has(outcome.err.substr(erased, loaded - erased), "Loader")) << outcome.err;
+    EXPECT_TRUE(outcome.err.ends_with("\r\x1b[K")) << outcome.err;
+}
+
+TEST_F(Run, RefusesAPictureThatTheLimitCannotHold) {
+    const auto outcome = run_program(demo(output(), {"--memory-limit", "cpu=100mb", "--set",
+                                                     "5.width=16384", "--set", "5.height=16384"}));
+    EXPECT_EQ(outcome.status, 5) << outcome.err;
+    for (const auto* part :
+         {"error: ", "node ", "needed", "available", "hint: ", "smaller picture", "--memory-limit"})
+        EXPECT_TRUE(has(outcome.err, part)) << part << '\n' << outcome.err;
+    EXPECT_EQ(files_in(output()), 0U);
 }
 
 TEST_F(Run, SaysSoWhenPicturesCannotBeWritten) {
@@ -181,8 +260,7 @@ TEST_F(Run, SaysSoWhenPicturesCannotBeWritten) {
 }
 
 TEST_F(Run, LeavesNoHalfPictureOnAFullDisk) {
-    const auto outcome =
-        run_program(demo(output()), {.when_seen = {}, .wait_for = "", .most_file_bytes = 1000});
+    const auto outcome = run_program(demo(output()), {.most_file_bytes = 1000});
     EXPECT_EQ(outcome.status, 3) << outcome.err;
     EXPECT_TRUE(has(outcome.err, "hint: ")) << outcome.err;
     EXPECT_EQ(files_in(output()), 0U);
@@ -201,12 +279,49 @@ TEST_F(Run, TakesAPromptOfTenThousandWords) {
 
 TEST_F(Run, StopsAtTheNextLayerOnCtrlC) {
     auto words = demo(output(), {"--set", "3.steps=10000"});
-    const auto outcome =
-        run_program(words, {.when_seen = [](int process) { ::kill(process, SIGINT); },
-                            .wait_for = "KSampler: step",
-                            .most_file_bytes = 0});
+    const auto outcome = run_program(
+        words,
+        {.when_seen = [](int process) { ::kill(process, SIGINT); }, .wait_for = "KSampler: step"});
     EXPECT_EQ(outcome.status, 130) << outcome.err;
     EXPECT_EQ(files_in(output()), 0U);
+}
+
+TEST_F(Run, EndsAtOnceWhenAskedTwice) {
+    const auto outcome =
+        run_program(demo(output(), {"--set", "3.steps=10000"}), {.when_seen =
+                                                                     [](int process) {
+                                                                         // two of one kind may
+                                                                         // arrive as one
+                                                                         ::kill(process, SIGINT);
+                                                                         ::kill(process, SIGTERM);
+                                                                     },
+                                                                 .wait_for = "KSampler: step"});
+    EXPECT_EQ(outcome.status, 130) << outcome.err;
+    EXPECT_TRUE(has(outcome.err, "once more to stop at once")) << outcome.err;
+    EXPECT_FALSE(has(outcome.err, "error: ")) << "it did not wait for the layer: " << outcome.err;
+}
+
+TEST_F(Run, GoesOnWhenStartedWithInterruptsIgnored) {
+    const auto outcome = run_program(demo(output(), {"--set", "3.steps=10"}),
+                                     {.when_seen = [](int process) { ::kill(process, SIGINT); },
+                                      .wait_for = "KSampler",
+                                      .ignores_interrupts = true});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(files_in(output()), 1U);
+}
+
+TEST_F(Run, TakesUnusualNamesOfTextsFromAPictureToTheNext) {
+    auto submission = json::object();
+    submission["prompt"] = json::parse(bytes_of(in_repository("data/demo/workflow.json")));
+    submission["extra_data"]["extra_pnginfo"] = {{"caf\u00E9", "kept"}, {"\u753B", "left out"}};
+    const auto first = run_file(written(submission.dump()), {"--json"});
+    ASSERT_EQ(first.status, 0) << first.err;
+    EXPECT_TRUE(has(json::parse(first.out).at("warnings").dump(), "\u753B")) << first.out;
+    const std::string picture = json::parse(first.out).at("outputs")[0].at("path");
+    const auto again = run_file(picture, {"--json"});
+    ASSERT_EQ(again.status, 0) << again.err;
+    const std::string other = json::parse(again.out).at("outputs")[0].at("path");
+    EXPECT_TRUE(has(bytes_of(other), std::string("caf\xE9\0\"kept\"", 11)));
 }
 
 TEST_F(Run, DrawsBlackAndNamesTheLayerWhenWeightsAreNotNumbers) {

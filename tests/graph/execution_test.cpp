@@ -330,6 +330,24 @@ TEST_F(ExecutorTest, LetsKeptResultsGoWhenMemoryIsShort) {
     EXPECT_THAT(listener_.warnings, ElementsAre(HasSubstr("memory is short")));
 }
 
+TEST_F(ExecutorTest, LetsKeptModelsGoWhenMemoryIsShort) {
+    runner_.value_bytes = Bytes{};  // as handles on models say: their weights are charged elsewhere
+    run(line());
+    int tries = 0;
+    runner_.behaviour["1"] = [&](const NodeCall&, NodeObserver&) -> Result<NodeResult> {
+        EXPECT_EQ(*runner_.alive, tries == 0 ? 1 : 0);
+        if (++tries == 1) return fail({.code = Code::does_not_fit, .what = "cannot load"});
+        return {};
+    };
+    const auto result = run(trace_workflow(R"({
+        "0":{"class_type":"Source","inputs":{"n":1}},
+        "1":{"class_type":"Source","inputs":{"n":2}},
+        "3":{"class_type":"Show","inputs":{"a":["1",0]}}})"));
+    EXPECT_FALSE(result.error);
+    EXPECT_EQ(tries, 2);
+    EXPECT_THAT(listener_.warnings, ElementsAre(HasSubstr("memory is short")));
+}
+
 TEST_F(ExecutorTest, DoesNotTryAgainWhenThereIsNothingToLetGo) {
     int tries = 0;
     runner_.behaviour["1"] = [&](const NodeCall&, NodeObserver&) -> Result<NodeResult> {

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <string>
 #include <system_error>
 
 namespace ballast {
@@ -20,6 +22,7 @@ std::string remedy(int fault) {
         case EROFS: return "choose a folder that you may write to";
         case ENOENT: return "make its folder first";
         case ENAMETOOLONG: return "choose a shorter name";
+        case ELOOP: return "remove the link, which leads back to itself";
         default: return {};
     }
 }
@@ -51,20 +54,52 @@ int create(const std::filesystem::path& path) {
     return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
+/// How a finished file gets its name: 0, or the errno of what failed.
+using Naming = int (*)(const char* from, const char* to);
+
+int replacing(const char* from, const char* to) { return ::rename(from, to) == 0 ? 0 : errno; }
+
+int replacing_nothing(const char* from, const char* to) {
+    if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP) return errno;
+    // file systems that cannot: take the name with an empty file, which is ours to replace
+    const int claim = create(to);
+    if (claim < 0) return errno;
+    ::close(claim);
+    const int fault = replacing(from, to);
+    if (fault != 0) ::unlink(to);
+    return fault;
+}
+
 /// 0, or the errno of what failed.
-int replace(const std::filesystem::path& target, std::string_view bytes) {
-    auto beside = target;
-    beside += fmt::format(".part-{}", ::getpid());
-    int file = create(beside);
-    if (file < 0 && errno == EEXIST) {  // left by an earlier process that had our number
-        ::unlink(beside.c_str());
+int write_beside(const std::filesystem::path& target, std::string_view bytes, Naming name) {
+    std::filesystem::path beside;
+    int file = -1;
+    // a part that is there belongs to somebody: a thread of ours, or a process that has our number
+    // on another machine; one left by a crash is passed over, too
+    for (int number = 0; file < 0; ++number) {
+        beside = target;
+        beside += fmt::format(".part-{}-{}", ::getpid(), number);
         file = create(beside);
+        if (file < 0 && errno != EEXIST) return errno;
     }
-    if (file < 0) return errno;
     int fault = write_and_close(file, bytes);
-    if (fault == 0 && ::rename(beside.c_str(), target.c_str()) != 0) fault = errno;
+    if (fault == 0) fault = name(beside.c_str(), target.c_str());
     if (fault != 0) ::unlink(beside.c_str());
     return fault;
+}
+
+/// Replaces a link by what it means, whether that exists or not. 0, or the errno of what failed.
+int follow(std::filesystem::path& path) {
+    constexpr int kMost = 40;  // as many as the system itself follows
+    for (int i = 0; i < kMost; ++i) {
+        std::error_code fault;
+        if (!std::filesystem::is_symlink(std::filesystem::symlink_status(path, fault))) return 0;
+        const auto meant = std::filesystem::read_symlink(path, fault);
+        if (fault) return fault.value();
+        path = path.parent_path() / meant;  // an absolute one stands for itself
+    }
+    return ELOOP;
 }
 
 /// For devices and pipes (/dev/null, /dev/stderr), which renaming would replace.
@@ -80,12 +115,23 @@ Result<void> write_file(const std::filesystem::path& path, std::string_view byte
     std::error_code ignored;
     const auto status = std::filesystem::status(path, ignored);
     const bool is_there = std::filesystem::exists(status);
-    const int fault =
-        is_there && !std::filesystem::is_regular_file(status)
-            ? write_directly(path, bytes)
-            : replace(is_there ? std::filesystem::canonical(path, ignored) : path, bytes);
+    int fault = 0;
+    if (is_there && !std::filesystem::is_regular_file(status)) {
+        fault = write_directly(path, bytes);
+    } else {
+        auto target = path;
+        fault = follow(target);
+        if (fault == 0) fault = write_beside(target, bytes, replacing);
+    }
     if (fault != 0) return fail(cannot_write(path, what, fault));
     return {};
+}
+
+Result<bool> write_new_file(const std::filesystem::path& path, std::string_view bytes,
+                            std::string_view what) {
+    const int fault = write_beside(path, bytes, replacing_nothing);
+    if (fault != 0 && fault != EEXIST) return fail(cannot_write(path, what, fault));
+    return fault == 0;
 }
 
 }  // namespace ballast

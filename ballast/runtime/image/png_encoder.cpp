@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "ballast/engine/core/utf8.hpp"
 #include "ballast/runtime/tensor/failure.hpp"
 
 namespace ballast::runtime::image {
@@ -148,9 +149,14 @@ private:
     std::string packed_;
 };
 
+bool is_keyword(std::string_view text) {
+    constexpr std::size_t kLongestKeyword = 79;
+    return !text.empty() && text.size() <= kLongestKeyword &&
+           text.find('\0') == std::string_view::npos;
+}
+
 std::string text_chunk(const PngText& text) {
-    if (text.keyword.empty() || text.keyword.size() > 79 ||
-        text.keyword.find('\0') != std::string::npos)
+    if (!is_keyword(text.keyword))
         refuse(Code::bad_value, fmt::format("'{}' is no keyword for a text: it takes 1 to 79 "
                                             "characters",
                                             escaped(text.keyword)));
@@ -159,6 +165,21 @@ std::string text_chunk(const PngText& text) {
 }
 
 }  // namespace
+
+std::optional<std::string> png_keyword(std::string_view name) {
+    std::string keyword;
+    for (std::size_t at = 0; at < name.size();) {
+        const auto length = utf8_length(name, at);
+        const auto first = static_cast<unsigned char>(name[at]);
+        // U+0080 to U+00FF begin with 0xC2 or 0xC3, whose last bit is the seventh of the character
+        if (length == 0 || length > 2 || (length == 2 && first > 0xC3U)) return std::nullopt;
+        const auto last = static_cast<unsigned char>(name[at + length - 1]);
+        keyword += static_cast<char>(length == 1 ? last : last | ((first & 1U) << 6U));
+        at += length;
+    }
+    if (!is_keyword(keyword)) return std::nullopt;
+    return keyword;
+}
 
 std::string encode_png(const Raster& raster, int compression, const std::vector<PngText>& texts) {
     if (raster.width == 0 || raster.height == 0)

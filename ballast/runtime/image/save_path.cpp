@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "ballast/engine/core/write_file.hpp"
+
 namespace ballast::runtime::image {
 
 namespace fs = std::filesystem;
@@ -100,13 +102,17 @@ Result<SavePlace> save_place(const SaveRequest& request) {
     return place;
 }
 
-fs::path next_file(SavePlace& place, std::int64_t index) {
+Result<fs::path> save_next(SavePlace& place, std::int64_t index, std::string_view bytes) {
     auto name = place.name;
     replace_all(name, "%batch_num%", fmt::format("{}", index));
     for (;;) {
         auto file = place.folder / fmt::format("{}_{:05}_.png", name, place.counter++);
+        // asking first spares writing the whole picture for nothing; only the writing decides
         std::error_code ignored;
-        if (!fs::exists(fs::symlink_status(file, ignored))) return file;
+        if (fs::exists(fs::symlink_status(file, ignored))) continue;
+        const auto is_written = write_new_file(file, bytes, "picture");
+        if (!is_written) return fail(is_written.error());
+        if (*is_written) return file;
     }
 }
 

@@ -33,8 +33,10 @@ struct SaveRequest {
 /// output folder, with `io` when the folder cannot be made or read.
 Result<SavePlace> save_place(const SaveRequest& request);
 
-/// The file for picture `index` (from 0) of the batch, `<name>_00001_.png`, with %batch_num%
-/// replaced. Advances the counter past files that exist already, so nothing is overwritten.
-std::filesystem::path next_file(SavePlace& place, std::int64_t index);
+/// Writes picture `index` (from 0) of the batch to `<name>_00001_.png`, with %batch_num% replaced,
+/// and returns that path. The counter passes over files that exist, those that others write at this
+/// moment among them, so nothing is overwritten. Fails as `write_new_file` does.
+Result<std::filesystem::path> save_next(SavePlace& place, std::int64_t index,
+                                        std::string_view bytes);
 
 }  // namespace ballast::runtime::image

@@ -1,11 +1,15 @@
 // Nodes between pictures and latents.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "ballast/runtime/nodes/finite.hpp"
 #include "ballast/runtime/nodes/implementation.hpp"
 #include "ballast/runtime/nodes/session.hpp"
+#include "ballast/runtime/nodes/shortage.hpp"
 #include "ballast/runtime/nodes/stop.hpp"
 #include "ballast/runtime/nodes/values.hpp"
 #include "ballast/runtime/tensor/ops.hpp"
@@ -13,9 +17,28 @@
 namespace ballast::runtime::nodes {
 namespace {
 
-/// What is tried when memory runs out, in latent cells and in pixels.
-constexpr vae::Tiles kSmallLatentTiles{.height = 64, .width = 64, .overlap = 16};
-constexpr vae::Tiles kSmallPixelTiles{.height = 512, .width = 512, .overlap = 64};
+/// Whole pictures, or tiles of them.
+struct Extent {
+    std::string how;
+    std::optional<vae::Tiles> tiles;  ///< in latent cells
+};
+
+/// What is tried in turn. Tiles of 64 cells look like the whole; smaller ones show seams.
+constexpr vae::Tiles kTiles{.height = 64, .width = 64, .overlap = 16};
+std::vector<Extent> whole_or_tiles() { return {{"whole", std::nullopt}, {"in tiles", kTiles}}; }
+
+/// `tiles`, then ones with half and a quarter of its sides, as long as they make sense.
+std::vector<Extent> smaller_and_smaller(vae::Tiles tiles) {
+    constexpr std::int64_t kLeast = 8;
+    constexpr int kHalvings = 2;
+    std::vector<Extent> extents{{"in tiles", tiles}};
+    for (int i = 0; i < kHalvings && std::min(tiles.height, tiles.width) >= 2 * kLeast; ++i) {
+        tiles = {
+            .height = tiles.height / 2, .width = tiles.width / 2, .overlap = tiles.overlap / 2};
+        extents.push_back({fmt::format("in tiles of {} latent cells", tiles.width), tiles});
+    }
+    return extents;
+}
 
 /// The autoencoder of a call, ready to run.
 class Autoencoder {
@@ -26,37 +49,52 @@ public:
           stop_(context.observer),
           weights_(model_->part.weights()) {}
 
-    [[nodiscard]] const vae::Vae& network() const { return model_->network; }
-    [[nodiscard]] nn::Forward forward(nn::LayerListener* listener = nullptr) const {
-        return nn::Forward(weights_, &stop_, listener);
+    /// Pixels per latent cell along one axis.
+    [[nodiscard]] std::int64_t factor() const { return model_->config.factor(); }
+
+    [[nodiscard]] at::Tensor encode(const at::Tensor& pictures) const {
+        const auto in = forward();
+        return first_that_fits(*context_, whole_or_tiles(),
+                               [&](const Extent& extent) {
+                                   const auto& network = model_->network;
+                                   return extent.tiles ? network.encode_tiled(
+                                                             in, pictures, in_pixels(*extent.tiles))
+                                                       : network.encode(in, pictures);
+                               })
+            .result;
     }
 
-    /// `whole`, and `in_tiles` when memory ran out.
-    template <typename Whole, typename InTiles>
-    at::Tensor with_retry(Whole&& whole, InTiles&& in_tiles) const {
-        std::string why;
-        try {
-            return whole();
-        } catch (const Failure& failure) {
-            if (failure.error().code != Code::out_of_memory) throw;
-            why = failure.error().why;
-        }
-        // outside the handler: what the failed attempt held is released by now
-        context_->observer.warning("memory ran out; trying again in tiles (" + why + ")");
-        return in_tiles();
-    }
-
-    /// Tells which layer it was when `pictures` are not finite although `latents` are; `again`
-    /// repeats the work.
-    template <typename Again>
-    void check(const at::Tensor& latents, const at::Tensor& pictures, Again&& again) const {
-        if (ops::is_finite(pictures) || !ops::is_finite(latents)) return;
-        FirstNonFinite first;
-        again(forward(&first));
-        context_->observer.warning(non_finite_warning("the autoencoder", first));
+    /// The first of `extents` for which memory suffices. Tells which layer it was when the pictures
+    /// are not finite although `latents` are.
+    [[nodiscard]] at::Tensor decode(const at::Tensor& latents,
+                                    const std::vector<Extent>& extents) const {
+        const auto decoded = [&](const nn::Forward& in, const Extent& extent) {
+            const auto& network = model_->network;
+            return extent.tiles ? network.decode_tiled(in, latents, *extent.tiles)
+                                : network.decode(in, latents);
+        };
+        auto done = first_that_fits(
+            *context_, extents, [&](const Extent& extent) { return decoded(forward(), extent); });
+        if (!ops::is_finite(done.result) && ops::is_finite(latents))
+            explain_non_finite(*context_, "the autoencoder", [&](nn::LayerListener& first) {
+                decoded(forward(&first), done.way);
+            });
+        return std::move(done.result);
     }
 
 private:
+    [[nodiscard]] nn::Forward forward(nn::LayerListener* listener = nullptr) const {
+        return nn::Forward(weights_, &stop_, listener);
+    }
+    [[nodiscard]] vae::Tiles in_pixels(const vae::Tiles& cells) const {
+        return {.height = cells.height * factor(),
+                .width = cells.width * factor(),
+                .overlap = kPixelOverlap};
+    }
+
+    /// The reference's: half of what the overlap of decoded tiles is in pixels.
+    static constexpr std::int64_t kPixelOverlap = 64;
+
     const Context* context_;
     std::shared_ptr<VaeModel> model_;
     ObservedStop stop_;
@@ -65,45 +103,32 @@ private:
 
 graph::NodeResult encode(const Context& context, const graph::NodeCall& call) {
     const Autoencoder autoencoder(context, call);
-    const auto& pictures = input<ImageValue>(call, "pixels");
-    const auto forward = autoencoder.forward();
     sampling::Latent latent;
-    latent.samples = autoencoder.with_retry(
-        [&] { return autoencoder.network().encode(forward, pictures); },
-        [&] { return autoencoder.network().encode_tiled(forward, pictures, kSmallPixelTiles); });
+    latent.samples = autoencoder.encode(input<ImageValue>(call, "pixels"));
     return outputs(std::make_shared<LatentValue>(std::move(latent)));
 }
 
-graph::NodeResult decode(const Context& context, const graph::NodeCall& call) {
-    const Autoencoder autoencoder(context, call);
+graph::NodeResult decoded(const Context& context, const graph::NodeCall& call,
+                          const Autoencoder& autoencoder, const std::vector<Extent>& extents) {
     auto& bench = *context.session.bench();
-    const Stopwatch stopwatch(bench.clock, bench.decode_seconds);
-    const auto& latents = input<LatentValue>(call, "samples").samples;
-    const auto forward = autoencoder.forward();
-    auto pictures = autoencoder.with_retry(
-        [&] { return autoencoder.network().decode(forward, latents); },
-        [&] { return autoencoder.network().decode_tiled(forward, latents, kSmallLatentTiles); });
-    autoencoder.check(latents, pictures, [&](const nn::Forward& again) {
-        autoencoder.network().decode(again, latents);
-    });
-    return outputs(std::make_shared<ImageValue>(std::move(pictures)));
+    const Stopwatch stopwatch(bench.clock, bench.record, Phase::decode);
+    return outputs(std::make_shared<ImageValue>(
+        autoencoder.decode(input<LatentValue>(call, "samples").samples, extents)));
+}
+
+graph::NodeResult decode(const Context& context, const graph::NodeCall& call) {
+    return decoded(context, call, Autoencoder(context, call), whole_or_tiles());
 }
 
 graph::NodeResult decode_tiled(const Context& context, const graph::NodeCall& call) {
     const Autoencoder autoencoder(context, call);
-    auto& bench = *context.session.bench();
-    const Stopwatch stopwatch(bench.clock, bench.decode_seconds);
-    const auto tile = call.integer("tile_size");
-    auto overlap = call.integer("overlap");
-    if (tile < overlap * 4) overlap = tile / 4;
-    const vae::Tiles tiles{.height = tile / 8, .width = tile / 8, .overlap = overlap / 8};
-    const auto& latents = input<LatentValue>(call, "samples").samples;
-    const auto in_tiles = [&](const nn::Forward& forward) {
-        return autoencoder.network().decode_tiled(forward, latents, tiles);
-    };
-    auto pictures = in_tiles(autoencoder.forward());
-    autoencoder.check(latents, pictures, in_tiles);
-    return outputs(std::make_shared<ImageValue>(std::move(pictures)));
+    const auto side = call.integer("tile_size");
+    const auto overlap = std::min(call.integer("overlap"), side / 4);
+    const auto cells = side / autoencoder.factor();
+    return decoded(
+        context, call, autoencoder,
+        smaller_and_smaller(
+            {.height = cells, .width = cells, .overlap = overlap / autoencoder.factor()}));
 }
 
 constexpr std::array kNodes{

@@ -29,7 +29,7 @@ graph::NodeResult sampler_custom(const Context& context, const graph::NodeCall& 
                      .noise = {},
                      .seed = seed};
     if (call.flag("add_noise")) task.noise.seed = seed;
-    return both(sample(context, call, task, input<LatentValue>(call, "latent_image")));
+    return both(sample(context, task, input<LatentValue>(call, "latent_image")));
 }
 
 graph::NodeResult sampler_custom_advanced(const Context& context, const graph::NodeCall& call) {
@@ -39,7 +39,7 @@ graph::NodeResult sampler_custom_advanced(const Context& context, const graph::N
                            .sigmas = input<SigmasValue>(call, "sigmas"),
                            .noise = noise,
                            .seed = noise.seed.value_or(0)};
-    return both(sample(context, call, task, input<LatentValue>(call, "latent_image")));
+    return both(sample(context, task, input<LatentValue>(call, "latent_image")));
 }
 
 graph::NodeResult random_noise(const Context&, const graph::NodeCall& call) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ballast/runtime/nn/forward.hpp"
+#include "ballast/runtime/nodes/implementation.hpp"
 
 namespace ballast::runtime::nodes {
 
@@ -18,7 +19,10 @@ private:
     std::string module_;
 };
 
-/// The sentence for the user: which layer of what it was.
-std::string non_finite_warning(const std::string& part, const FirstNonFinite& found);
+/// Tells which layer of `part` ("the network") it was. `repeat` does the work once more with the
+/// listener that it gets; when that fails, for want of memory for example, only the layer stays
+/// unknown. Throws `Failure` only when the user stops it.
+void explain_non_finite(const Context& context, const std::string& part,
+                        const std::function<void(nn::LayerListener&)>& repeat);
 
 }  // namespace ballast::runtime::nodes

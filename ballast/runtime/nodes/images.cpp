@@ -1,10 +1,12 @@
 // Nodes that read, make, change and write pictures and masks.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <ctime>
 
-#include "ballast/engine/core/write_file.hpp"
+#include "ballast/engine/core/utf8.hpp"
 #include "ballast/graph/python_json.hpp"
 #include "ballast/runtime/image/pixels.hpp"
 #include "ballast/runtime/image/png_encoder.hpp"
@@ -21,10 +23,12 @@ namespace {
 
 constexpr int kSaveCompression = 4;
 constexpr int kPreviewCompression = 1;
+constexpr std::size_t kShownName = 100;  ///< bytes of a name that is too long
 
 graph::NodeResult load_image(const Context& context, const graph::NodeCall& call) {
     const auto path = value_or_throw(context.session.folders().picture_path(call.text("image")));
     auto picture = value_or_throw(image::read_picture(path));
+    context.session.log_opened(path);
     return outputs(std::make_shared<ImageValue>(std::move(picture.image)),
                    std::make_shared<MaskValue>(std::move(picture.mask)));
 }
@@ -92,9 +96,16 @@ std::vector<image::PngText> texts_for(const Context& context, const graph::NodeC
     if (!context.session.options().save_metadata) return texts;
     if (call.prompt != nullptr)
         texts.push_back({.keyword = "prompt", .text = graph::python_json(*call.prompt)});
-    if (call.extra_pnginfo != nullptr && call.extra_pnginfo->is_object())
-        for (const auto& [key, value] : call.extra_pnginfo->items())
-            texts.push_back({.keyword = key, .text = graph::python_json(value)});
+    if (call.extra_pnginfo == nullptr || !call.extra_pnginfo->is_object()) return texts;
+    for (const auto& [key, value] : call.extra_pnginfo->items()) {
+        if (auto keyword = image::png_keyword(key))
+            texts.push_back({.keyword = *std::move(keyword), .text = graph::python_json(value)});
+        else
+            context.observer.warning(
+                fmt::format("the picture does not carry the text '{}': a PNG file takes names of 1 "
+                            "to 79 Latin-1 characters",
+                            escaped(utf8_prefix(key, kShownName))));
+    }
     return texts;
 }
 
@@ -122,9 +133,8 @@ graph::NodeResult write(const Context& context, const graph::NodeCall& call,
     graph::NodeResult result;
     auto files = graph::Json::array();
     for (std::int64_t i = 0; i < pictures.size(0); ++i) {
-        const auto path = image::next_file(place, i);
         const auto bytes = image::encode_png(image::to_raster(pictures[i]), to.compression, texts);
-        value_or_throw(write_file(path, bytes, "picture"));
+        const auto path = value_or_throw(image::save_next(place, i, bytes));
         files.push_back({{"filename", path.filename().string()},
                          {"subfolder", place.subfolder},
                          {"type", to.type}});

@@ -11,10 +11,15 @@
 namespace ballast::runtime::nodes {
 namespace {
 
+/// Along one axis. Every autoencoder of this family has it, and the nodes here see none that they
+/// could ask.
+constexpr std::int64_t kPixelsPerCell = 8;
+
 graph::NodeResult empty_latent(const Context&, const graph::NodeCall& call) {
     sampling::Latent latent;
     latent.samples = ops::zeros(
-        {call.integer("batch_size"), 4, call.integer("height") / 8, call.integer("width") / 8},
+        {call.integer("batch_size"), sampling::kSd1Latent.channels,
+         call.integer("height") / kPixelsPerCell, call.integer("width") / kPixelsPerCell},
         at::kFloat);
     return outputs(std::make_shared<LatentValue>(std::move(latent)));
 }
@@ -33,8 +38,9 @@ graph::NodeResult latent_upscale(const Context&, const graph::NodeCall& call) {
     // sides are meant in pixels; a side that is left out follows from the latent's aspect
     const auto pixels = image::intended_size(
         wanted, {.width = latent.samples.size(-1), .height = latent.samples.size(-2)}, 64);
-    return upscaled(call, {.width = pixels.width / 8, .height = pixels.height / 8},
-                    image::parse_crop(call.text("crop")).value());
+    return upscaled(
+        call, {.width = pixels.width / kPixelsPerCell, .height = pixels.height / kPixelsPerCell},
+        image::parse_crop(call.text("crop")).value());
 }
 
 graph::NodeResult latent_upscale_by(const Context&, const graph::NodeCall& call) {

@@ -1,12 +1,14 @@
 #include "ballast/runtime/nodes/loaded_part.hpp"
 
+#include <fmt/format.h>
+
 #include "ballast/engine/formats/io/file.hpp"
 
 namespace ballast::runtime::nodes {
 
 void LoadedPart::load() {
     if (store_) return;
-    const Stopwatch stopwatch(bench_->clock, bench_->load_seconds);
+    const Stopwatch stopwatch(bench_->clock, bench_->record, Phase::load);
     // positioned reads into our own memory: a map of the file would count twice in a limited
     // container, and its first touch is several times slower
     const auto reader =
@@ -22,6 +24,10 @@ void LoadedPart::load() {
         throw Failure(std::move(error));
     }
     store_ = *std::move(store);
+    bench_->record.add_model(report(), store_);
+    bench_->log.info(fmt::format("loaded {}: {} in {:.2f} s on {}", description_.name,
+                                 to_string(description_.table.bytes()), stopwatch.seconds(),
+                                 to_string(store_->plan().compute)));
 }
 
 WeightSource LoadedPart::weights() {
@@ -37,12 +43,8 @@ graph::ModelReport LoadedPart::report() const {
             .allocation = "resident",
             .homes = {{kCpu, description_.table.bytes()}},
             .patched_blocks = 0,
-            .plan_digest = store_ ? plan::digest(store_->table(), store_->plan()) : std::string{}};
+            .plan_digest = plan::digest(store_->table(), store_->plan())};
 }
-
-Bytes LoadedPart::planned() const { return store_ ? store_->plan().per_device.at(kCpu) : Bytes{}; }
-
-Bytes LoadedPart::realised() const { return store_ ? store_->realised().at(kCpu) : Bytes{}; }
 
 void load_together(const std::vector<LoadedPart*>& parts, Workbench& bench) {
     Bytes missing;

@@ -8,32 +8,18 @@
 
 #include "ballast/engine/core/clock.hpp"
 #include "ballast/graph/runtime.hpp"
+#include "ballast/runtime/nodes/record.hpp"
 #include "ballast/runtime/tensor/weight_source.hpp"
 
 namespace ballast::runtime::nodes {
 
-/// What parts share: the account, the buffer for widening, the clock of the report.
+/// What parts share: the account, the buffer for widening, what reports and the log are told.
 struct Workbench {
     std::shared_ptr<device::Ledger> ledger = std::make_shared<device::Ledger>();
     WideningBuffer widening{*ledger};
     RealClock clock;
-    double load_seconds = 0;
-    double sample_seconds = 0;
-    double decode_seconds = 0;
-};
-
-/// Adds the time from its making to its end to a sum of the report.
-class Stopwatch {
-public:
-    Stopwatch(const Clock& clock, double& sum) : clock_(&clock), sum_(&sum), start_(clock.now()) {}
-    Stopwatch(const Stopwatch&) = delete;
-    Stopwatch& operator=(const Stopwatch&) = delete;
-    ~Stopwatch() { *sum_ += clock_->seconds_since(start_); }
-
-private:
-    const Clock* clock_;
-    double* sum_;
-    Nanoseconds start_;
+    Record record;
+    Log log;
 };
 
 class LoadedPart {
@@ -56,11 +42,9 @@ public:
     /// The weights for one pass; loads them first.
     [[nodiscard]] WeightSource weights();
 
-    [[nodiscard]] graph::ModelReport report() const;
-    [[nodiscard]] Bytes planned() const;
-    [[nodiscard]] Bytes realised() const;
-
 private:
+    [[nodiscard]] graph::ModelReport report() const;
+
     Description description_;
     std::shared_ptr<Workbench> bench_;
     std::shared_ptr<const weights::WeightStore> store_;

@@ -1,6 +1,8 @@
 // Nodes that open model files. What a file is, is read from its header; weights are read for the
 // outputs that the workflow uses.
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "ballast/models/family.hpp"
@@ -12,15 +14,27 @@
 namespace ballast::runtime::nodes {
 namespace {
 
+/// The node that loads a file of that kind; empty if there is none.
+std::string_view loader_of(models::Family family) {
+    switch (family) {
+        case models::Family::sd15: return "CheckpointLoaderSimple or UNETLoader";
+        case models::Family::clip: return "CLIPLoader";
+        case models::Family::vae: return "VAELoader";
+        default: return {};
+    }
+}
+
 /// A model file named by an input, with its header.
 class ModelFile {
 public:
     ModelFile(const Context& context, const graph::NodeCall& call, std::string_view folder,
               std::string_view input)
         : context_(&context),
+          node_(call.class_type),
           name_(call.text(input)),
           path_(value_or_throw(context.session.folders().model_path(folder, name_))),
           directory_(value_or_throw(formats::open_tensors(path_))) {
+        context.session.log_opened(path_);
         for (const auto& warning : directory_.warnings())
             context.observer.warning(name_ + ": " + warning);
     }
@@ -28,7 +42,7 @@ public:
     [[nodiscard]] const formats::TensorDirectory& directory() const { return directory_; }
 
     [[nodiscard]] std::shared_ptr<UNetModel> unet(graph::ComputeType asked) const {
-        auto description = value_or_throw(models::sd::describe_unet(directory_));
+        auto description = described(models::sd::describe_unet(directory_));
         const auto type = compute_type(asked, "network", *context_);
         return shared<UNetModel>("unet", type, [&] {
             auto network = networks::sd::UNet::build(description.config, description.table);
@@ -38,7 +52,7 @@ public:
     }
 
     [[nodiscard]] std::shared_ptr<TextModel> text(graph::ComputeType asked) const {
-        auto description = value_or_throw(models::sd::describe_clip(directory_));
+        auto description = described(models::sd::describe_clip(directory_));
         const auto type = compute_type(asked, "text encoder", *context_);
         return shared<TextModel>("text", type, [&] {
             auto network = text::ClipTextModel::build(description.config, description.table);
@@ -48,7 +62,7 @@ public:
     }
 
     [[nodiscard]] std::shared_ptr<VaeModel> vae(graph::ComputeType asked) const {
-        auto description = value_or_throw(models::sd::describe_vae(directory_));
+        auto description = described(models::sd::describe_vae(directory_));
         const auto type = compute_type(asked, "autoencoder", *context_);
         return shared<VaeModel>("vae", type, [&] {
             auto network = vae::Vae::build(description.config, description.table);
@@ -58,6 +72,23 @@ public:
     }
 
 private:
+    /// The description of a part. A file that lacks it because it is of another kind than this node
+    /// loads is refused as such, with the node that loads it.
+    template <typename T>
+    [[nodiscard]] T described(Result<T> description) const {
+        if (description || description.error().code != Code::not_found)
+            return value_or_throw(std::move(description));
+        auto error = std::move(description).error();
+        const auto kind = models::recognise(directory_);
+        const auto loader = loader_of(kind.family);
+        if (!loader.empty() && !loader.starts_with(node_)) {
+            error.code = Code::unsupported;
+            error.why += fmt::format("; it is {}", kind.text);
+            error.hint = fmt::format("load it with {}, or choose another file here", loader);
+        }
+        throw Failure(std::move(error));
+    }
+
     template <typename T, typename Make>
     [[nodiscard]] std::shared_ptr<T> shared(const char* kind, at::ScalarType type,
                                             Make&& make) const {
@@ -74,6 +105,7 @@ private:
     }
 
     const Context* context_;
+    std::string node_;
     std::string name_;
     std::filesystem::path path_;
     formats::TensorDirectory directory_;

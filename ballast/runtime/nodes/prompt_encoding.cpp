@@ -9,13 +9,15 @@ namespace ballast::runtime::nodes {
 namespace {
 
 /// Embeddings are named with or without the ending of their file.
-std::shared_ptr<const text::EmbeddingRows> find_embedding(const graph::Folders& folders,
+std::shared_ptr<const text::EmbeddingRows> find_embedding(const Session& session,
                                                           const std::string& name) {
     for (const std::string_view ending : {"", ".safetensors"}) {
-        const auto path = folders.model_path("embeddings", name + std::string(ending));
-        if (path)
-            return std::make_shared<text::EmbeddingRows>(
-                value_or_throw(text::read_embedding(*path)));
+        const auto path = session.folders().model_path("embeddings", name + std::string(ending));
+        if (!path) continue;
+        auto rows =
+            std::make_shared<text::EmbeddingRows>(value_or_throw(text::read_embedding(*path)));
+        session.log_opened(*path);
+        return rows;
     }
     return nullptr;
 }
@@ -25,10 +27,10 @@ std::shared_ptr<const text::EmbeddingRows> find_embedding(const graph::Folders& 
 text::EncodedPrompt encode_text(const Context& context, const Clip& clip,
                                 const std::string& prompt) {
     auto& model = *clip.network;
-    const auto& folders = context.session.folders();
+    const auto& session = context.session;
     const auto width = static_cast<std::size_t>(model.config.hidden_size);
     const auto windows = context.session.tokenizer(width).tokenize(
-        prompt, [&folders](const std::string& name) { return find_embedding(folders, name); });
+        prompt, [&session](const std::string& name) { return find_embedding(session, name); });
     for (const auto& warning : windows.warnings) context.observer.warning(warning);
 
     const ObservedStop stop(context.observer);

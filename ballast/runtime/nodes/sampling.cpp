@@ -29,8 +29,7 @@ graph::NodeResult ksampler(const Context& context, const graph::NodeCall& call) 
     task.sigmas = sampling::ksampler_schedule(
         task.guider.model.sampling, task.sampler, sampling::scheduler_of(call.text("scheduler")),
         static_cast<int>(call.integer("steps")), call.number("denoise"));
-    return latent_result(
-        sample(context, call, task, input<LatentValue>(call, "latent_image")).samples);
+    return latent_result(sample(context, task, input<LatentValue>(call, "latent_image")).samples);
 }
 
 graph::NodeResult ksampler_advanced(const Context& context, const graph::NodeCall& call) {
@@ -50,8 +49,7 @@ graph::NodeResult ksampler_advanced(const Context& context, const graph::NodeCal
                                     static_cast<int>(call.integer("steps"))),
         static_cast<int>(call.integer("start_at_step")),
         static_cast<int>(call.integer("end_at_step")), leftover);
-    return latent_result(
-        sample(context, call, task, input<LatentValue>(call, "latent_image")).samples);
+    return latent_result(sample(context, task, input<LatentValue>(call, "latent_image")).samples);
 }
 
 sampling::Prediction prediction_of(const std::string& name) {

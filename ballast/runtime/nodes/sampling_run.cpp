@@ -4,6 +4,7 @@
 
 #include "ballast/runtime/nodes/finite.hpp"
 #include "ballast/runtime/nodes/session.hpp"
+#include "ballast/runtime/nodes/shortage.hpp"
 #include "ballast/runtime/nodes/stop.hpp"
 #include "ballast/runtime/tensor/ops.hpp"
 
@@ -35,9 +36,8 @@ public:
     void explain(const sampling::NetworkInput& input, const at::Tensor& output) {
         if (has_warned_ || ops::is_finite(output)) return;
         has_warned_ = true;
-        FirstNonFinite first;
-        run(input, &first);
-        context_->observer.warning(non_finite_warning("the network", first));
+        explain_non_finite(*context_, "the network",
+                           [&](nn::LayerListener& listener) { run(input, &listener); });
     }
 
 private:
@@ -53,6 +53,17 @@ private:
     bool has_warned_ = false;
 };
 
+/// How many texts one call of the network gets.
+struct CallPolicy {
+    std::string how;
+    sampling::FitsInMemory fits;
+};
+
+std::vector<CallPolicy> call_policies() {
+    return {{"with all texts at once", {}},
+            {"with one text at a time", [](const sampling::CallSize&) { return false; }}};
+}
+
 at::Tensor noise_for(const Noise& noise, const sampling::Latent& latent) {
     if (!noise.seed) return ops::zeros(latent.samples.sizes(), at::kFloat);
     return sampling::initial_noise(latent.samples.sizes(), *noise.seed, latent.batch_index);
@@ -60,12 +71,12 @@ at::Tensor noise_for(const Noise& noise, const sampling::Latent& latent) {
 
 }  // namespace
 
-SampledLatents sample(const Context& context, const graph::NodeCall&, const SamplerTask& task,
+SampledLatents sample(const Context& context, const SamplerTask& task,
                       const sampling::Latent& latent) {
     auto& bench = *context.session.bench();
     auto& model = *task.guider.model.network;
     model.part.load();  // before the watch: loading has a sum of its own
-    const Stopwatch stopwatch(bench.clock, bench.sample_seconds);
+    const Stopwatch stopwatch(bench.clock, bench.record, Phase::sample);
 
     sampling::SamplingRequest request{.latent = latent,
                                       .positive = task.guider.positive,
@@ -88,19 +99,11 @@ SampledLatents sample(const Context& context, const graph::NodeCall&, const Samp
     hooks.after = [&network](const sampling::NetworkInput& input, float, const at::Tensor& output) {
         network.explain(input, output);
     };
-    const auto attempt = [&] {
-        return sampling::run_sampling(request, task.guider.model.sampling, network, hooks);
-    };
-    sampling::SamplingResult result;
-    try {
-        result = attempt();
-    } catch (const Failure& failure) {
-        if (failure.error().code != Code::out_of_memory || hooks.fits) throw;
-        context.observer.warning("memory ran out; trying again with one text at a time (" +
-                                 failure.error().why + ")");
-        hooks.fits = [](const sampling::CallSize&) { return false; };
-    }
-    if (hooks.fits) result = attempt();
+    auto result =
+        first_that_fits(context, call_policies(), [&](const CallPolicy& policy) {
+            hooks.fits = policy.fits;
+            return sampling::run_sampling(request, task.guider.model.sampling, network, hooks);
+        }).result;
 
     SampledLatents sampled{.samples = latent, .denoised = latent};
     sampled.samples.samples = std::move(result.samples);

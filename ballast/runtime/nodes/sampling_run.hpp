@@ -25,7 +25,7 @@ struct SampledLatents {
 
 /// Progress goes to the observer; the run stops at the next layer when it asks for it. When memory
 /// runs out, the run is repeated with one text per network call. Throws `Failure`.
-SampledLatents sample(const Context& context, const graph::NodeCall& call, const SamplerTask& task,
+SampledLatents sample(const Context& context, const SamplerTask& task,
                       const sampling::Latent& latent);
 
 }  // namespace ballast::runtime::nodes

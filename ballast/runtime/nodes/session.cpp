@@ -1,5 +1,7 @@
 #include "ballast/runtime/nodes/session.hpp"
 
+#include <fmt/format.h>
+
 #include <random>
 #include <thread>
 
@@ -27,6 +29,7 @@ Session::Session(graph::RuntimeOptions options)
                 .output = options_.output_folder,
                 .temp = options_.temp_folder}),
       preview_suffix_(random_letters(5)) {
+    bench_->log = options_.log;
     for (const auto& [device, limit] : options_.memory_limits)
         bench_->ledger->set_limit(device, limit);
     const auto cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
@@ -41,10 +44,15 @@ Result<graph::NodeResult> Session::run(const graph::NodeCall& call, graph::NodeO
                           .why = "this node has no implementation yet",
                           .place = {.node = call.node_id}});
     }
+    const auto start = bench_->clock.now();
     auto result = guarded("cannot run " + call.class_type,
                           [&] { return implementation({*this, observer}, call); });
+    log().debug(fmt::format("node {} ({}) {} {:.3f} s", call.node_id, call.class_type,
+                            result ? "ran for" : "failed after",
+                            bench_->clock.seconds_since(start)));
     // different shapes follow in the next node: what is kept for reuse would only be in the way
-    accounting_.trim();
+    if (const auto released = accounting_.trim(); !released.is_zero())
+        log().debug(fmt::format("gave back {} kept for reuse", to_string(released)));
     if (!result && result.error().place.node.empty()) {
         auto error = std::move(result).error();
         error.place.node = call.node_id;
@@ -56,24 +64,19 @@ Result<graph::NodeResult> Session::run(const graph::NodeCall& call, graph::NodeO
 graph::RuntimeReport Session::report() const {
     graph::RuntimeReport report;
     report.devices = bench_->ledger->snapshot();
-    report.load_seconds = bench_->load_seconds;
-    report.sample_seconds = bench_->sample_seconds;
-    report.decode_seconds = bench_->decode_seconds;
-    for (const auto& [key, entry] : parts_) {
-        const auto part = entry.part.lock();
-        if (!part || !part->is_loaded()) continue;
-        report.models.push_back(part->report());
-        report.planned[kCpu] += part->planned();
-        report.realised[kCpu] += part->realised();
-    }
+    bench_->record.write(report);
     return report;
 }
 
 void Session::reset_report() {
     bench_->ledger->reset_peaks();
-    bench_->load_seconds = 0;
-    bench_->sample_seconds = 0;
-    bench_->decode_seconds = 0;
+    bench_->record.reset();
+}
+
+void Session::log_opened(const std::filesystem::path& file) const {
+    std::error_code ignored;
+    log().info(fmt::format("opened {}: {}", file.string(),
+                           to_string(Bytes{std::filesystem::file_size(file, ignored)})));
 }
 
 std::string Session::version() const { return ops::torch_version(); }

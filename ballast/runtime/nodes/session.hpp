@@ -14,6 +14,8 @@
 
 namespace ballast::runtime::nodes {
 
+/// `report` and `reset_report` come from any thread; they touch nothing but ledger and record,
+/// which guard themselves. All else belongs to the thread that calls `run`.
 class Session final : public graph::Runtime {
 public:
     explicit Session(graph::RuntimeOptions options);
@@ -27,6 +29,9 @@ public:
     [[nodiscard]] const graph::RuntimeOptions& options() const { return options_; }
     [[nodiscard]] const graph::Folders& folders() const { return folders_; }
     [[nodiscard]] const std::shared_ptr<Workbench>& bench() const { return bench_; }
+    [[nodiscard]] const Log& log() const { return options_.log; }
+    /// One line about a file that was opened, with its size.
+    void log_opened(const std::filesystem::path& file) const;
 
     /// The object made earlier for `key` if somebody still holds it, else what `make` returns. Lets
     /// two loaders of one file share its weights. The key must say everything that `make` depends
@@ -34,11 +39,10 @@ public:
     template <typename T, typename Make>
     std::shared_ptr<T> shared(const std::string& key, const std::filesystem::path& file,
                               Make&& make) {
-        auto& entry = parts_[file_key(key, file)];
-        if (auto living = std::static_pointer_cast<T>(entry.object.lock())) return living;
+        auto& entry = models_[file_key(key, file)];
+        if (auto living = std::static_pointer_cast<T>(entry.lock())) return living;
         std::shared_ptr<T> made = std::forward<Make>(make)();
-        entry.object = made;
-        entry.part = std::shared_ptr<LoadedPart>(made, &made->part);
+        entry = made;
         return made;
     }
 
@@ -49,17 +53,13 @@ public:
     [[nodiscard]] const std::string& preview_suffix() const { return preview_suffix_; }
 
 private:
-    struct Entry {
-        std::weak_ptr<void> object;
-        std::weak_ptr<LoadedPart> part;
-    };
     static std::string file_key(const std::string& key, const std::filesystem::path& file);
 
     graph::RuntimeOptions options_;
     graph::Folders folders_;
     std::shared_ptr<Workbench> bench_ = std::make_shared<Workbench>();
     HostAccounting accounting_{bench_->ledger};
-    std::map<std::string, Entry> parts_;
+    std::map<std::string, std::weak_ptr<void>> models_;
     std::map<std::size_t, text::ClipTokenizer> tokenizers_;
     std::string preview_suffix_;
 };

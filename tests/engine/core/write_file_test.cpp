@@ -4,7 +4,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <future>
+#include <string>
+#include <type_traits>
+#include <vector>
 
 #include "tests/support/temporary_folder.hpp"
 
@@ -94,13 +99,67 @@ TEST(WriteFile, RefusesAFolderThatMayNotBeWritten) {
     EXPECT_THAT(result.error().hint, HasSubstr("may write"));
 }
 
-TEST(WriteFile, PassesOverLeftoversOfAnEarlierProcess) {
+TEST(WriteFile, LeavesThePartsOfOtherWritersAlone) {
     const TemporaryFolder folder;
-    const auto stale = folder / ("a.png.part-" + std::to_string(::getpid()));
-    ASSERT_TRUE(write_file(stale, "half").has_value());
+    const auto name = "a.png.part-" + std::to_string(::getpid());
+    folder.write(name, "half");
+    folder.write(name + "-0", "half");
     ASSERT_TRUE(write_file(folder / "a.png", "whole").has_value());
     EXPECT_EQ(content_of(folder / "a.png"), "whole");
+    EXPECT_EQ(content_of(folder / name), "half");
+    EXPECT_EQ(content_of(folder / (name + "-0")), "half");
+    EXPECT_EQ(files_in(folder.path()), 3U);
+}
+
+/// What `work` returns in each of eight threads that run at once.
+template <typename Work>
+auto eight_at_once(const Work& work) {
+    std::vector<std::future<std::invoke_result_t<Work, int>>> runs;
+    for (int i = 0; i < 8; ++i) runs.push_back(std::async(std::launch::async, work, i));
+    std::vector<std::invoke_result_t<Work, int>> results;
+    for (auto& run : runs) results.push_back(run.get());
+    return results;
+}
+
+TEST(WriteFile, OfSeveralThreadsLeavesTheWholeFileOfOne) {
+    const TemporaryFolder folder;
+    const auto path = folder / "a.png";
+    const auto all_went_well = eight_at_once([&](int writer) {
+        bool went_well = true;
+        for (int i = 0; i < 50; ++i)
+            went_well &=
+                write_file(path, std::string(50'000, static_cast<char>('a' + writer))).has_value();
+        return went_well;
+    });
+    EXPECT_THAT(all_went_well, ::testing::Each(true));
+    const auto content = content_of(path);
+    EXPECT_EQ(content, std::string(50'000, content.at(0)));
     EXPECT_EQ(files_in(folder.path()), 1U);
+}
+
+TEST(WriteNewFile, ReplacesNothing) {
+    const TemporaryFolder folder;
+    EXPECT_TRUE(write_new_file(folder / "a.png", "first").value());
+    EXPECT_FALSE(write_new_file(folder / "a.png", "second").value());
+    EXPECT_EQ(content_of(folder / "a.png"), "first");
+    EXPECT_EQ(files_in(folder.path()), 1U);
+    std::filesystem::create_symlink(folder / "nowhere", folder / "b.png");
+    EXPECT_FALSE(write_new_file(folder / "b.png", "x").value());
+    EXPECT_FALSE(std::filesystem::exists(folder / "nowhere"));
+    EXPECT_EQ(write_new_file(folder / "none/a.png", "x", "picture").error().code, Code::not_found);
+}
+
+TEST(WriteNewFile, OfSeveralWritersLetsOneWin) {
+    for (int round = 0; round < 20; ++round) {
+        const TemporaryFolder folder;
+        const auto won = eight_at_once([&](int writer) {
+            return write_new_file(folder / "a.png", std::to_string(writer)).value();
+        });
+        ASSERT_EQ(std::count(won.begin(), won.end(), true), 1);
+        const auto winner = std::find(won.begin(), won.end(), true) - won.begin();
+        EXPECT_EQ(content_of(folder / "a.png"), std::to_string(winner));
+        EXPECT_EQ(files_in(folder.path()), 1U);
+    }
 }
 
 TEST(WriteFile, FollowsALinkToTheFileThatItMeans) {
@@ -110,6 +169,23 @@ TEST(WriteFile, FollowsALinkToTheFileThatItMeans) {
     ASSERT_TRUE(write_file(folder / "link.json", "new").has_value());
     EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.json"));
     EXPECT_EQ(content_of(folder / "real.json"), "new");
+}
+
+TEST(WriteFile, MakesTheFileThatALinkMeans) {
+    const TemporaryFolder folder;
+    std::filesystem::create_directory(folder / "far");
+    std::filesystem::create_symlink("far/real.json", folder / "link.json");
+    std::filesystem::create_symlink(folder / "link.json", folder / "far/again.json");
+    ASSERT_TRUE(write_file(folder / "far/again.json", "new").has_value());
+    EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.json"));
+    EXPECT_TRUE(std::filesystem::is_symlink(folder / "far/again.json"));
+    EXPECT_EQ(content_of(folder / "far/real.json"), "new");
+
+    std::filesystem::create_symlink("circle", folder / "circle");
+    EXPECT_EQ(write_file(folder / "circle", "x").error().code, Code::io);
+    EXPECT_TRUE(std::filesystem::is_symlink(folder / "circle"));
+    std::filesystem::create_symlink("none/a", folder / "astray");
+    EXPECT_EQ(write_file(folder / "astray", "x").error().code, Code::not_found);
 }
 
 TEST(WriteFile, WritesToDevicesInsteadOfReplacingThem) {

@@ -83,6 +83,15 @@ TEST(PngEncoder, StoresTextAsAsciiJson) {
     EXPECT_EQ(graph::png_texts(file).value().front().text, "{\"title\": \"caf\\u00e9\"}");
 }
 
+TEST(PngKeyword, IsLatin1) {
+    EXPECT_EQ(png_keyword("workflow"), "workflow");
+    EXPECT_EQ(png_keyword("caf\u00E9 \u00B5\u00FF\u0080"), "caf\xE9 \xB5\xFF\x80");
+    EXPECT_EQ(png_keyword(std::string(79, 'k')), std::string(79, 'k'));
+    for (const std::string& name : std::vector<std::string>{
+             "", std::string(80, 'k'), std::string("a\0b", 3), "\u0100", "\u753B", "\xFF", "\xC3"})
+        EXPECT_EQ(png_keyword(name), std::nullopt) << name;
+}
+
 TEST(PngEncoder, RefusesWhatTheFormatCannotHold) {
     const auto code_of = [](const auto& encode) {
         try {

@@ -2,12 +2,15 @@
 
 #include <gmock/gmock.h>
 
-#include "ballast/engine/core/write_file.hpp"
+#include <future>
+#include <set>
+
 #include "tests/support/temporary_folder.hpp"
 
 namespace ballast::runtime::image {
 namespace {
 
+using ballast::testing::content_of;
 using ballast::testing::TemporaryFolder;
 using ::testing::HasSubstr;
 
@@ -30,19 +33,22 @@ Result<SavePlace> place(const TemporaryFolder& folder, std::string_view prefix) 
                        .local_time = some_evening()});
 }
 
-/// The file that a first picture with this prefix gets, below the folder.
+/// The file that a first picture with this prefix gets, below the folder. It is removed again.
 std::string first_file(const TemporaryFolder& folder, std::string_view prefix) {
     auto found = place(folder, prefix);
     if (!found) return to_string(found.error());
-    return next_file(*found, 0).lexically_relative(folder.path()).generic_string();
+    const auto file = save_next(*found, 0, "").value();
+    std::filesystem::remove(file);
+    return file.lexically_relative(folder.path()).generic_string();
 }
 
 TEST(SavePath, CountsFromOne) {
     const TemporaryFolder folder;
     EXPECT_EQ(first_file(folder, "ComfyUI"), "ComfyUI_00001_.png");
     auto batch = place(folder, "ComfyUI").value();
-    EXPECT_EQ(next_file(batch, 0).filename(), "ComfyUI_00001_.png");
-    EXPECT_EQ(next_file(batch, 1).filename(), "ComfyUI_00002_.png");
+    EXPECT_EQ(save_next(batch, 0, "a").value().filename(), "ComfyUI_00001_.png");
+    EXPECT_EQ(save_next(batch, 1, "b").value().filename(), "ComfyUI_00002_.png");
+    EXPECT_EQ(content_of(folder / "ComfyUI_00002_.png"), "b");
 }
 
 TEST(SavePath, ContinuesBehindTheLargestNumber) {
@@ -75,11 +81,36 @@ TEST(SavePath, ReplacesTokens) {
 TEST(SavePath, ReplacesTheNumberInTheBatchPerPictureAndOverwritesNothing) {
     const TemporaryFolder folder;
     auto batch = place(folder, "p%batch_num%").value();
-    const auto first = next_file(batch, 0);
-    EXPECT_EQ(first.filename(), "p0_00001_.png");
-    EXPECT_EQ(next_file(batch, 1).filename(), "p1_00002_.png");
-    ASSERT_TRUE(write_file(first, "x").has_value());
+    EXPECT_EQ(save_next(batch, 0, "x").value().filename(), "p0_00001_.png");
+    EXPECT_EQ(save_next(batch, 1, "x").value().filename(), "p1_00002_.png");
     EXPECT_EQ(first_file(folder, "p%batch_num%"), "p0_00002_.png");
+}
+
+TEST(SavePath, GivesEveryPictureOfSeveralWritersAFileOfItsOwn) {
+    const TemporaryFolder folder;
+    constexpr int kWriters = 8;
+    constexpr int kPictures = 40;
+    std::vector<SavePlace> places(kWriters, place(folder, "p").value());  // found at the same time
+    std::vector<std::future<void>> writers;
+    for (int writer = 0; writer < kWriters; ++writer)
+        writers.push_back(std::async(std::launch::async, [&places, writer] {
+            for (int i = 0; i < kPictures; ++i)
+                (void)save_next(places[static_cast<std::size_t>(writer)], i,
+                                std::to_string(writer) + " " + std::to_string(i))
+                    .value();
+        }));
+    for (auto& writer : writers) writer.get();
+    std::set<std::string> contents;
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+        contents.insert(content_of(entry.path()));
+    EXPECT_EQ(contents.size(), static_cast<std::size_t>(kWriters * kPictures));
+}
+
+TEST(SavePath, SaysWhenAPictureCannotBeWritten) {
+    const TemporaryFolder folder;
+    auto gone = place(folder, "sub/p").value();
+    std::filesystem::remove(folder / "sub");
+    EXPECT_THAT(save_next(gone, 0, "x").error().what, HasSubstr("picture"));
 }
 
 TEST(SavePath, StaysInsideTheOutputFolder) {

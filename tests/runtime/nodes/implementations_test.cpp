@@ -1,8 +1,10 @@
 #include "ballast/runtime/nodes/implementation.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "ballast/graph/node_catalogue.hpp"
+#include "ballast/graph/runtime.hpp"
+#include "ballast/runtime/sampling/samplers/sampler.hpp"
 
 namespace ballast::runtime::nodes {
 namespace {
@@ -22,6 +24,13 @@ TEST(NodeImplementations, AreAllDeclared) {
             ++count;
         }
     EXPECT_EQ(count, catalogue.all().size());
+}
+
+TEST(PortedSamplers, AreThoseThatTheProgramNames) {
+    std::vector<std::string_view> ported;
+    for (const auto& row : sampling::samplers())
+        if (row.run != nullptr) ported.push_back(row.name);
+    EXPECT_THAT(graph::kPortedSamplers, ::testing::ElementsAreArray(ported));
 }
 
 }  // namespace

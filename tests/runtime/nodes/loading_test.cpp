@@ -81,7 +81,6 @@ TEST(Loaders, ShareTheWeightsOfOneFileAndFreeThemWithTheLastValue) {
     EXPECT_EQ(weights_now(host), once);
     second.clear();
     EXPECT_EQ(host.memory().now, Bytes{});
-    EXPECT_TRUE(host.session().report().models.empty());
 }
 
 TEST(Loaders, ReadOnlyTheOutputsThatAreUsed) {
@@ -170,6 +169,7 @@ TEST(Loaders, RefuseAComponentOfAnotherKind) {
     host.add_model("diffusion_models", host.path() / "vae", "vae.safetensors");
     host.add_model("text_encoders", host.path() / "vae", "vae.safetensors");
     host.add_model("checkpoints", host.path() / "vae", "vae.safetensors");
+    host.add_model("vae", host.path() / "vae", "vae.safetensors");
     for (const auto& result :
          {host.try_run("UNETLoader",
                        {{"unet_name", Json("vae.safetensors")}, {"weight_dtype", Json("default")}}),
@@ -177,10 +177,30 @@ TEST(Loaders, RefuseAComponentOfAnotherKind) {
                                       {"type", Json("stable_diffusion")}}),
           host.try_run("CheckpointLoaderSimple", {{"ckpt_name", Json("vae.safetensors")}})}) {
         ASSERT_FALSE(result);
-        EXPECT_EQ(result.error().code, Code::not_found) << to_string(result.error());
+        EXPECT_EQ(result.error().code, Code::unsupported) << to_string(result.error());
+        EXPECT_THAT(result.error().why, HasSubstr("an autoencoder"));
+        EXPECT_THAT(result.error().hint, HasSubstr("VAELoader"));
         EXPECT_EQ(result.error().place.node, "1");
     }
+    EXPECT_TRUE(host.try_run("VAELoader", {{"vae_name", Json("vae.safetensors")}}, 1));
     EXPECT_EQ(host.memory().now, Bytes{});
+}
+
+TEST(Loaders, NameTheLoaderOfAPartThatACheckpointLacks) {
+    TinyHost host;
+    auto tensors = tiny_checkpoint();
+    std::erase_if(tensors,
+                  [](const auto& tensor) { return tensor.name.starts_with("first_stage_model."); });
+    write_tiny(host.path() / "partial", tensors);
+    host.add_model("checkpoints", host.path() / "partial", "partial.safetensors");
+    host.add_model("vae", host.path() / "partial", "partial.safetensors");
+    const auto error = refusal(host, "partial.safetensors");
+    EXPECT_EQ(error.code, Code::not_found);
+    EXPECT_THAT(error.hint, HasSubstr("VAELoader"));
+    const auto vae = host.try_run("VAELoader", {{"vae_name", Json("partial.safetensors")}}, 1);
+    ASSERT_FALSE(vae);
+    EXPECT_EQ(vae.error().code, Code::unsupported);
+    EXPECT_THAT(vae.error().hint, HasSubstr("CheckpointLoaderSimple"));
 }
 
 TEST(Loaders, SayWhichChoicesAreNotThereYet) {

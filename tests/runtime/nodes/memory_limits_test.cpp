@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "ballast/runtime/image/pixels.hpp"
+#include "ballast/runtime/nodes/finite.hpp"
 #include "ballast/runtime/sampling/noise.hpp"
 #include "ballast/runtime/tensor/ops.hpp"
 #include "tests/support/tiny_host.hpp"
@@ -15,6 +16,7 @@ using namespace ballast::literals;
 using ballast::testing::distance;
 using ballast::testing::fill_with_nan;
 using ballast::testing::latent_of;
+using ballast::testing::NodeHost;
 using ballast::testing::picture_of;
 using ballast::testing::samples_of;
 using ballast::testing::tiny_checkpoint;
@@ -104,6 +106,28 @@ TEST(Decoding, FallsBackToTilesWhenThePictureDoesNotFit) {
     EXPECT_LT(picture_of(tiled).sub(picture_of(whole)).abs().mean().item<float>(), 0.02F);
 }
 
+/// What VAEDecodeTiled gets for one tile size, without overlap.
+NodeHost::Inputs tiled_inputs(const TinyScene& scene, const graph::ValuePtr& latent,
+                              std::int64_t tile_px) {
+    return {{"samples", latent},  {"vae", scene.vae},          {"tile_size", Json(tile_px)},
+            {"overlap", Json(0)}, {"temporal_size", Json(64)}, {"temporal_overlap", Json(8)}};
+}
+
+TEST(Decoding, InTilesFallsBackToSmallerOnes) {
+    TinyHost host;
+    const TinyScene scene(host);
+    const auto latent = latent_of(sampling::initial_noise({1, 4, 16, 32}, 3, {}));
+    const auto inputs = tiled_inputs(scene, latent, 128);
+    const auto whole = host.run("VAEDecodeTiled", inputs, 1)[0];
+    const auto need = need_of(host, [&] { (void)host.run("VAEDecodeTiled", inputs, 1); });
+    const auto smaller =
+        at_the_first_warning(host, need, [&] { return host.try_run("VAEDecodeTiled", inputs, 1); });
+    ASSERT_NE(smaller, nullptr);
+    EXPECT_THAT(host.notes.warnings[0], HasSubstr("in tiles of 8 latent cells"));
+    EXPECT_EQ(picture_of(smaller).sizes(), picture_of(whole).sizes());
+    EXPECT_TRUE(ops::is_finite(picture_of(smaller)));
+}
+
 TEST(Decoding, FailsWithoutATraceWhenNotEvenATileFits) {
     TinyHost host;
     const TinyScene scene(host);
@@ -158,16 +182,40 @@ TEST_F(BrokenWeights, OfTheAutoencoderAreToldByLayerAndGiveABlackPicture) {
 
 TEST_F(BrokenWeights, AreToldAlsoWhenDecodingInTiles) {
     const auto scene = scene_with_nan_in("first_stage_model.decoder.mid.block_1.conv1.weight");
-    const auto picture = host.run("VAEDecodeTiled",
-                                  {{"samples", scene.latent},
-                                   {"vae", scene.vae},
-                                   {"tile_size", Json(64)},
-                                   {"overlap", Json(0)},
-                                   {"temporal_size", Json(64)},
-                                   {"temporal_overlap", Json(8)}},
-                                  1)[0];
+    const auto picture = host.run("VAEDecodeTiled", tiled_inputs(scene, scene.latent, 64), 1)[0];
     EXPECT_THAT(host.notes.warnings, ElementsAre(HasSubstr("mid.block_1")));
     expect_black(picture_of(picture));
+}
+
+TEST_F(BrokenWeights, AreToldAlsoWhenMemorySufficesForTilesOnly) {
+    const auto scene = scene_with_nan_in("first_stage_model.decoder.mid.block_1.conv1.weight");
+    const auto latent = latent_of(sampling::initial_noise({1, 4, 8, 192}, 3, {}));
+    const auto need = need_of(host, [&] { (void)scene.decode(latent); });
+    host.notes.warnings.clear();
+    const auto held = host.memory().now;
+    constexpr std::uint64_t kSteps = 24;
+    graph::ValuePtr picture;
+    for (std::uint64_t share = kSteps; share > 0 && host.notes.warnings.size() < 2; --share) {
+        host.notes.warnings.clear();
+        limit(host, held + Bytes{need.count() * share / kSteps});
+        auto result = host.try_run("VAEDecode", {{"samples", latent}, {"vae", scene.vae}}, 1);
+        picture = value_or_throw(std::move(result)).outputs[0];
+    }
+    EXPECT_THAT(host.notes.warnings,
+                ElementsAre(HasSubstr("trying again in tiles"), HasSubstr("mid.block_1")));
+    expect_black(picture_of(picture));
+}
+
+TEST_F(BrokenWeights, AreToldWithoutTheLayerWhenLookingForItFails) {
+    const Context context{host.session(), host.notes};
+    explain_non_finite(context, "the network", [](nn::LayerListener&) { throw std::bad_alloc(); });
+    EXPECT_THAT(host.notes.warnings,
+                ElementsAre(AllOf(HasSubstr("the network gives values that are not numbers"),
+                                  HasSubstr("stays unknown"))));
+    EXPECT_THROW(explain_non_finite(
+                     context, "the network",
+                     [](nn::LayerListener&) { throw Failure(Error{.code = Code::interrupted}); }),
+                 Failure);
 }
 
 TEST(Stopping, LeavesNothingBehindWhereverItHappens) {

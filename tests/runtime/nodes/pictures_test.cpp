@@ -15,6 +15,7 @@ using ballast::testing::NodeHost;
 using graph::Json;
 using graph::ValuePtr;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
@@ -143,7 +144,7 @@ protected:
     ballast::testing::TemporaryFolder folder_;
     ballast::testing::NodeNotes notes_;
     const Json prompt_{{"9", {{"class_type", "SaveImage"}}}};
-    const Json extra_{{"workflow", {{"id", "x"}}}, {"note", "text"}};
+    Json extra_{{"workflow", {{"id", "x"}}}, {"note", "text"}};
 };
 
 TEST_F(Writing, NumbersTheFilesAndPutsTheWorkflowIntoEach) {
@@ -164,6 +165,20 @@ TEST_F(Writing, NumbersTheFilesAndPutsTheWorkflowIntoEach) {
 TEST_F(Writing, LeavesTheWorkflowOutWhenAsked) {
     (void)run("SaveImage", false);
     EXPECT_THAT(texts_of("output/sub/name_00001_.png"), IsEmpty());
+}
+
+TEST_F(Writing, LeavesOutTextsWhoseNameNoPictureCanCarry) {
+    extra_ = {{"", 1},
+              {std::string(80, 'k'), 2},
+              {std::string("a\0b", 3), 3},
+              {"\u753B\u50CF", 4},
+              {"caf\u00E9", 5}};
+    (void)run("SaveImage");
+    EXPECT_THAT(texts_of("output/sub/name_00001_.png"),
+                ElementsAre(graph::PngText{"prompt", R"({"9": {"class_type": "SaveImage"}})"},
+                            graph::PngText{"caf\xE9", "5"}));
+    EXPECT_THAT(notes_.warnings, ElementsAre(HasSubstr("''"), HasSubstr("kkk"),
+                                             HasSubstr("a\\x00b"), HasSubstr("\u753B\u50CF")));
 }
 
 TEST_F(Writing, PutsPreviewsIntoTheTemporaryFolder) {
