@@ -1,6 +1,7 @@
 #include "ballast/engine/core/settings_docs.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <iterator>
 
