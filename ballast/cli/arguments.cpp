@@ -5,7 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <map>
+#include <utility>
+#include <vector>
 
 #include "ballast/engine/core/nearest_name.hpp"
 

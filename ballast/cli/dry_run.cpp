@@ -3,21 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <iterator>
+#include <filesystem>
+#include <map>
+#include <optional>
 #include <set>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "ballast/cli/run_options.hpp"
 #include "ballast/engine/formats/tensor_directory.hpp"
 #include "ballast/engine/plan/plan.hpp"
 #include "ballast/graph/required_models.hpp"
-#include "ballast/models/family.hpp"
-#include "ballast/models/sd/clip.hpp"
-#include "ballast/models/sd/unet.hpp"
-#include "ballast/models/sd/vae.hpp"
+#include "ballast/models/sd/parts.hpp"
 
 namespace ballast::cli {
 namespace {
+
+using models::sd::Part;
 
 /// One model of a workflow and where its blocks would live.
 struct PlannedModel {
@@ -26,31 +29,6 @@ struct PlannedModel {
     plan::BlockTable table;
     plan::Plan plan;
 };
-
-/// The part of a file that an output of a loader stands for; the names are the runtime's.
-struct Part {
-    std::string_view output_type;
-    std::string_view name;
-    Result<plan::BlockTable> (*blocks)(const formats::TensorDirectory&);
-};
-
-template <auto describe>
-Result<plan::BlockTable> blocks_of(const formats::TensorDirectory& directory) {
-    auto description = describe(directory);
-    if (!description) return fail(description.error());
-    return std::move(description->table);
-}
-
-constexpr std::array kParts{
-    Part{"MODEL", "unet", blocks_of<models::sd::describe_unet>},
-    Part{"CLIP", "text", blocks_of<models::sd::describe_clip>},
-    Part{"VAE", "vae", blocks_of<models::sd::describe_vae>},
-};
-
-const Part* part_of(std::string_view output_type) {
-    const auto found = std::ranges::find(kParts, output_type, &Part::output_type);
-    return found == kParts.end() ? nullptr : &*found;
-}
 
 /// Outputs that some input is linked to: a loader reads only those parts of its file.
 std::set<std::pair<std::size_t, std::size_t>> used_outputs(const graph::ValidWorkflow& workflow) {
@@ -77,8 +55,6 @@ public:
         if (!path) return fail(path.error());
         const auto directory = formats::open_tensors(*path);
         if (!directory) return fail(directory.error());
-        if (const auto family = models::require_sd1(*directory); !family)
-            return fail(family.error());
         for (const auto* part : parts) {
             // two loaders of one file share its weights
             if (!seen_.emplace(*path, part->name).second) continue;
@@ -114,7 +90,7 @@ Result<std::vector<PlannedModel>> plan_models(const graph::ValidWorkflow& workfl
         const auto index = static_cast<std::size_t>(node - workflow.nodes.begin());
         std::vector<const Part*> parts;
         for (std::size_t i = 0; i < node->declaration->outputs.size(); ++i)
-            if (const auto* part = part_of(node->declaration->outputs[i].type);
+            if (const auto* part = models::sd::part_of(node->declaration->outputs[i].type);
                 part != nullptr && used.contains({index, i}))
                 parts.push_back(part);
         if (parts.empty()) continue;

@@ -1,6 +1,10 @@
 #include "ballast/cli/help.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
 
 #include "ballast/cli/console.hpp"
 #include "ballast/engine/core/nearest_name.hpp"

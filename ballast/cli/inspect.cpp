@@ -1,13 +1,19 @@
 #include "ballast/cli/inspect.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <map>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "ballast/cli/console.hpp"
 #include "ballast/cli/model_config.hpp"
+#include "ballast/engine/core/utf8.hpp"
 #include "ballast/engine/formats/io/file.hpp"
 #include "ballast/engine/formats/tensor_directory.hpp"
 #include "ballast/engine/plan/block_table.hpp"
@@ -38,10 +44,10 @@ Summary summary_of(const TensorDirectory& directory) {
         ++summary.dtypes[std::string(to_string(entry.type))];
         tensors.push_back({entry.name, entry.type, entry.shape, entry.offset, entry.bytes});
     }
-    const auto table = plan::group_into_blocks(std::move(tensors));
+    const auto table = plan::group_into_blocks(tensors);
     for (const auto& block : table.blocks()) {
         if (block.name == plan::kLooseBlock)
-            summary.loose_bytes = block.bytes;
+            for (const auto& tensor : block.tensors) summary.loose_bytes += tensor.bytes;
         else
             ++summary.blocks;
     }
@@ -101,7 +107,7 @@ Json document_of(const TensorDirectory& directory, const Summary& summary, Tenso
 std::string shortened(const std::string& value) {
     constexpr std::size_t kMost = 120;
     if (value.size() <= kMost) return escaped(value);
-    return escaped(value.substr(0, kMost)) + fmt::format("... ({} bytes)", value.size());
+    return escaped(utf8_prefix(value, kMost)) + fmt::format("... ({} bytes)", value.size());
 }
 
 std::string text_of(const TensorDirectory& directory, const Summary& summary, Tensors tensors) {

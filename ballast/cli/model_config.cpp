@@ -1,6 +1,7 @@
 #include "ballast/cli/model_config.hpp"
 
 #include "ballast/models/sd/clip.hpp"
+#include "ballast/models/sd/parts.hpp"
 #include "ballast/models/sd/unet.hpp"
 #include "ballast/models/sd/vae.hpp"
 
@@ -48,10 +49,10 @@ Json to_json(const sd::VaeConfig& config) {
 
 /// Adds one part to `config`, or says why the file's part cannot be used.
 template <typename Description>
-void add(Json& config, const char* part, const Result<Description>& description,
+void add(Json& config, const sd::Part& part, const Result<Description>& description,
          std::vector<std::string>& warnings) {
     if (description)
-        config[part] = to_json(description->config);
+        config[std::string(part.section)] = to_json(description->config);
     else if (description.error().code != Code::not_found)
         warnings.push_back(to_string(description.error()));
 }
@@ -63,9 +64,9 @@ Json model_config(const formats::TensorDirectory& directory, models::Family fami
     using models::Family;
     Json config = Json::object();
     if (family != Family::sd15 && family != Family::clip && family != Family::vae) return config;
-    add(config, "unet", sd::describe_unet(directory), warnings);
-    add(config, "clip_l", sd::describe_clip(directory), warnings);
-    add(config, "vae", sd::describe_vae(directory), warnings);
+    add(config, sd::kUNetPart, sd::describe_unet(directory), warnings);
+    add(config, sd::kTextPart, sd::describe_clip(directory), warnings);
+    add(config, sd::kVaePart, sd::describe_vae(directory), warnings);
     return config;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // The figures of a run, for scripts and for people.
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>

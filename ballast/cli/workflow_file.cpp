@@ -1,6 +1,7 @@
 #include "ballast/cli/workflow_file.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "ballast/engine/core/text_file.hpp"
 #include "ballast/engine/core/utf8.hpp"

@@ -5,40 +5,43 @@
 #include <cerrno>
 #include <system_error>
 
+#include "ballast/engine/core/system_error.hpp"
+
 namespace ballast::cli {
 namespace {
 
-Result<void> verdict(std::error_code fault, const char* what, const std::filesystem::path& where,
+/// `fault` is 0 or an errno.
+Result<void> verdict(int fault, const char* what, const std::filesystem::path& where,
                      const char* hint) {
-    if (!fault) return {};
+    if (fault == 0) return {};
     return fail(Error{.code = Code::io,
                       .what = what,
-                      .why = fault.message(),
+                      .why = system_reason(fault),
                       .place = {.file = where.string()},
                       .hint = hint});
 }
 
-std::error_code access_fault(const std::filesystem::path& path, int mode) {
-    if (::access(path.c_str(), mode) == 0) return {};
-    return {errno, std::generic_category()};
+int access_fault(const std::filesystem::path& path, int mode) {
+    return ::access(path.c_str(), mode) == 0 ? 0 : errno;
 }
 
 }  // namespace
 
 Result<void> require_output_folder(const std::filesystem::path& folder) {
-    std::error_code fault;
-    std::filesystem::create_directories(folder, fault);
-    if (!fault && !std::filesystem::is_directory(folder))
-        fault = std::make_error_code(std::errc::not_a_directory);
-    if (!fault) fault = access_fault(folder, W_OK | X_OK);
+    std::error_code made;
+    std::filesystem::create_directories(folder, made);
+    int fault = made.value();
+    if (fault == 0 && !std::filesystem::is_directory(folder, made)) fault = ENOTDIR;
+    if (fault == 0) fault = access_fault(folder, W_OK | X_OK);
     return verdict(fault, "cannot write pictures", folder, "choose another folder with --output");
 }
 
 Result<void> require_report_file(const std::filesystem::path& file) {
-    std::error_code fault;
-    const auto status = std::filesystem::status(file, fault);
+    std::error_code ignored;
+    const auto status = std::filesystem::status(file, ignored);
+    int fault = 0;
     if (std::filesystem::is_directory(status)) {
-        fault = std::make_error_code(std::errc::is_a_directory);
+        fault = EISDIR;
     } else if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
         fault = access_fault(file, W_OK);
     } else {

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <limits>
-#include <optional>
 #include <string_view>
+#include <variant>
 
+#include "ballast/engine/core/ascii.hpp"
+#include "ballast/engine/core/python_number.hpp"
 #include "ballast/graph/python_text.hpp"
 
 namespace ballast::graph {
@@ -15,30 +18,6 @@ namespace {
 
 constexpr double kTwoTo63 = 9223372036854775808.0;
 constexpr double kTwoTo64 = 18446744073709551616.0;
-
-std::string_view trimmed(std::string_view text) {
-    constexpr std::string_view kBlanks = " \t\n\r\v\f";
-    const auto first = text.find_first_not_of(kBlanks);
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/// Python allows single underscores between digits; nothing if they stand elsewhere.
-std::optional<std::string> without_underscores(std::string_view text) {
-    std::string plain;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '_') {
-            plain += text[i];
-            continue;
-        }
-        const bool is_between =
-            i > 0 && i + 1 < text.size() && is_digit(text[i - 1]) && is_digit(text[i + 1]);
-        if (!is_between) return std::nullopt;
-    }
-    return plain;
-}
 
 /// A magnitude with its sign; a floating-point number if it does not fit.
 Json signed_value(bool is_negative, std::uint64_t magnitude) {
@@ -49,7 +28,7 @@ Json signed_value(bool is_negative, std::uint64_t magnitude) {
 }
 
 Converted integer_of_text(std::string_view text) {
-    auto digits = without_underscores(trimmed(text));
+    auto digits = without_digit_separators(trimmed(text));
     const tl::unexpected<std::string> failure("not a whole number");
     if (!digits || digits->empty()) return failure;
     const bool is_negative = digits->front() == '-';
@@ -58,8 +37,8 @@ Converted integer_of_text(std::string_view text) {
     std::uint64_t magnitude = 0;
     const char* end = digits->data() + digits->size();
     if (std::from_chars(digits->data(), end, magnitude).ec == std::errc::result_out_of_range) {
-        const double huge = digits->size() > 300 ? std::numeric_limits<double>::max()
-                                                 : std::max(kTwoTo64, std::stod(*digits));
+        const double huge = std::clamp(parse_python_float(*digits).value_or(kTwoTo64), kTwoTo64,
+                                       std::numeric_limits<double>::max());
         return is_negative ? -huge : huge;
     }
     return signed_value(is_negative, magnitude);
@@ -82,26 +61,9 @@ Converted finite(double value) {
 }
 
 Converted number_of_text(std::string_view text) {
-    const auto plain = without_underscores(trimmed(text));
-    const tl::unexpected<std::string> failure("not a number");
-    if (!plain) return failure;
-    std::string_view rest = *plain;
-    const bool is_negative = rest.starts_with('-');
-    if (is_negative || rest.starts_with('+')) rest.remove_prefix(1);
-    if (rest.empty() || rest.front() == '-') return failure;
-    double value = 0;
-    const auto [stop, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
-    if (stop != rest.data() + rest.size()) return failure;
-    if (error == std::errc::result_out_of_range) {
-        // too large, or too small to be told from zero: the sign of the exponent decides
-        const auto exponent = rest.find_first_of("eE");
-        const bool is_tiny =
-            exponent != std::string_view::npos && rest.substr(exponent + 1).starts_with('-');
-        value = is_tiny ? 0.0 : std::numeric_limits<double>::infinity();
-    } else if (error != std::errc{}) {
-        return failure;
-    }
-    return finite(is_negative ? -value : value);
+    const auto value = parse_python_float(trimmed(text));
+    if (!value) return tl::unexpected<std::string>("not a number");
+    return finite(*value);
 }
 
 }  // namespace

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+#include <variant>
+
 #include "ballast/graph/near_names.hpp"
 #include "ballast/graph/node_description.hpp"
 #include "ballast/graph/python_text.hpp"

@@ -7,7 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "ballast/graph/validation.hpp"
+#include "ballast/graph/folders.hpp"
+#include "ballast/graph/node_catalogue.hpp"
+#include "ballast/graph/validation_report.hpp"
+#include "ballast/graph/workflow.hpp"
 
 namespace ballast::graph::faults {
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <set>
 #include <span>
 #include <system_error>
 
+#include "ballast/engine/core/ascii.hpp"
 #include "ballast/graph/near_names.hpp"
 
 namespace ballast::graph {
@@ -15,21 +15,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array<std::string_view, 21> kTypes{
-    "checkpoints",  "configs",        "loras",
-    "vae",          "text_encoders",  "diffusion_models",
-    "clip_vision",  "style_models",   "embeddings",
-    "diffusers",    "vae_approx",     "controlnet",
-    "gligen",       "upscale_models", "latent_upscale_models",
-    "custom_nodes", "hypernetworks",  "photomaker",
-    "classifiers",  "model_patches",  "audio_encoders"};
-
 constexpr std::array<std::string_view, 8> kModelEndings{".ckpt", ".pt",          ".pt2", ".bin",
                                                         ".pth",  ".safetensors", ".pkl", ".sft"};
 
 constexpr std::array<std::string_view, 17> kPictureEndings{
     ".png", ".jpg", ".jpeg", ".jpe", ".webp", ".gif", ".bmp",  ".tif", ".tiff",
     ".ppm", ".pgm", ".pbm",  ".pnm", ".ico",  ".svg", ".avif", ".heic"};
+
+/// Of the files that are there, so many are named.
+constexpr std::size_t kListed = 10;
 
 /// Types whose files lie in more than one folder of a root, or in one of another name.
 std::vector<std::string_view> folder_names(std::string_view type) {
@@ -40,8 +34,7 @@ std::vector<std::string_view> folder_names(std::string_view type) {
 }
 
 bool has_ending(const fs::path& name, std::span<const std::string_view> endings) {
-    std::string ending = name.extension().string();
-    for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const auto ending = lower(name.extension().string());
     return std::find(endings.begin(), endings.end(), ending) != endings.end();
 }
 
@@ -85,11 +78,23 @@ bool is_file(const fs::path& path) {
     return fs::is_regular_file(path, failed);
 }
 
+/// At the top level, sorted.
+std::vector<std::string> pictures_in(const fs::path& folder) {
+    std::vector<std::string> names;
+    std::error_code failed;
+    for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed))
+        if (is_file(at->path()) && has_ending(at->path(), kPictureEndings))
+            names.push_back(at->path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
 Error leaves_folder(std::string_view name) {
     return {.code = Code::bad_value,
             .what = "cannot open the file",
             .why = "the name leads out of its folder",
-            .place = {.file = std::string{name}}};
+            .place = {.file = std::string{name}},
+            .hint = "name a file inside the folder: no leading slash, no \"..\""};
 }
 
 Error not_found(std::string what, std::string_view name, std::span<const std::string> present,
@@ -105,12 +110,12 @@ Error not_found(std::string what, std::string_view name, std::span<const std::st
         error.hint = "similar names: " + joined(near);
     else if (present.empty())
         error.hint = "these folders hold no such files";
+    else
+        error.hint = "present: " + joined(present.first(std::min(present.size(), kListed)));
     return error;
 }
 
 }  // namespace
-
-std::vector<std::string> Folders::model_types() { return {kTypes.begin(), kTypes.end()}; }
 
 std::vector<fs::path> Folders::searched(std::string_view type) const {
     std::vector<fs::path> folders;
@@ -132,16 +137,7 @@ Result<fs::path> Folders::model_path(std::string_view type, std::string_view nam
     return fail(model_not_found(*this, type, name));
 }
 
-std::vector<std::string> Folders::input_pictures() const {
-    std::vector<std::string> names;
-    std::error_code failed;
-    for (fs::directory_iterator at(paths_.input, failed), end; !failed && at != end;
-         at.increment(failed))
-        if (is_file(at->path()) && has_ending(at->path(), kPictureEndings))
-            names.push_back(at->path().filename().string());
-    std::sort(names.begin(), names.end());
-    return names;
-}
+std::vector<std::string> Folders::input_pictures() const { return pictures_in(paths_.input); }
 
 Result<fs::path> Folders::picture_path(std::string_view name) const {
     fs::path folder = paths_.input;
@@ -159,7 +155,7 @@ Result<fs::path> Folders::picture_path(std::string_view name) const {
         chooses("[temp]", paths_.temp);
     if (!stays_inside(name)) return fail(leaves_folder(name));
     if (fs::path path = folder / name; is_file(path)) return path;
-    return fail(not_found("cannot find the picture", name, input_pictures(), {{folder}}));
+    return fail(not_found("cannot find the picture", name, pictures_in(folder), {{folder}}));
 }
 
 Error model_not_found(const Folders& folders, std::string_view type, std::string_view name) {

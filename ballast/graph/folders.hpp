@@ -25,9 +25,6 @@ public:
 
     [[nodiscard]] const Paths& paths() const { return paths_; }
 
-    /// "checkpoints", "diffusion_models", ...: all folder types, in the order of the original.
-    [[nodiscard]] static std::vector<std::string> model_types();
-
     /// Directories that are searched for files of a type, existing or not, in order of precedence.
     /// The older names `unet` and `clip` mean `diffusion_models` and `text_encoders`; an unknown
     /// type has one folder of its own name per root.

@@ -1,10 +1,10 @@
 #include "ballast/graph/near_names.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <utility>
 
+#include "ballast/engine/core/ascii.hpp"
 #include "ballast/engine/core/nearest_name.hpp"
 
 namespace ballast::graph {
@@ -15,11 +15,8 @@ namespace {
 constexpr std::size_t kComparedLength = 128;
 
 std::string folded(std::string_view name) {
-    std::string text{name.substr(0, kComparedLength)};
-    for (char& c : text) {
-        if (c == '\\') c = '/';
-        c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
+    auto text = lower(name.substr(0, kComparedLength));
+    std::replace(text.begin(), text.end(), '\\', '/');
     return text;
 }
 

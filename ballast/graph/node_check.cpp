@@ -1,7 +1,9 @@
 #include "ballast/graph/node_check.hpp"
 
 #include <algorithm>
+#include <variant>
 
+#include "ballast/engine/core/ascii.hpp"
 #include "ballast/graph/conversion.hpp"
 
 namespace ballast::graph {
@@ -12,10 +14,7 @@ std::vector<std::string_view> split_types(std::string_view text) {
     std::vector<std::string_view> parts;
     while (true) {
         const auto comma = text.find(',');
-        std::string_view part = text.substr(0, comma);
-        while (part.starts_with(' ')) part.remove_prefix(1);
-        while (part.ends_with(' ')) part.remove_suffix(1);
-        parts.push_back(part);
+        parts.push_back(trimmed(text.substr(0, comma)));
         if (comma == std::string_view::npos) return parts;
         text.remove_prefix(comma + 1);
     }

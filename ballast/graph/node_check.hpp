@@ -3,9 +3,13 @@
 // linked nodes are in order is the business of validation, which walks them.
 
 #include <map>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "ballast/graph/faults.hpp"
+#include "ballast/graph/valid_workflow.hpp"
 
 namespace ballast::graph {
 

@@ -1,5 +1,7 @@
 #include "ballast/graph/node_description.hpp"
 
+#include <variant>
+
 #include "ballast/graph/folders.hpp"
 
 namespace ballast::graph {

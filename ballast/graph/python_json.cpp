@@ -8,29 +8,11 @@
 #include <cstdint>
 #include <string_view>
 
+#include "ballast/engine/core/utf8.hpp"
+
 namespace ballast::graph {
 
 namespace {
-
-/// The code point at the start of `text`, and the bytes it takes; U+FFFD and 1 if malformed.
-std::pair<char32_t, std::size_t> first_code_point(std::string_view text) {
-    constexpr std::pair<char32_t, std::size_t> kMalformed{0xFFFD, 1};
-    const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned lead = byte(0);
-    if (lead < 0x80) return {lead, 1};
-    if (lead < 0xC2 || lead > 0xF4) return kMalformed;
-    const std::size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    if (text.size() < length) return kMalformed;
-    char32_t value = lead & (0x7FU >> length);
-    for (std::size_t i = 1; i < length; ++i) {
-        if ((byte(i) & 0xC0U) != 0x80U) return kMalformed;
-        value = (value << 6U) | (byte(i) & 0x3FU);
-    }
-    constexpr std::array<char32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
-    const bool is_surrogate = value >= 0xD800 && value <= 0xDFFF;
-    if (value < kLeast[length] || value > 0x10FFFF || is_surrogate) return kMalformed;
-    return {value, length};
-}
 
 void write_text(std::string_view text, std::string& out) {
     const auto unit = [&out](std::uint32_t code) { out += fmt::format("\\u{:04x}", code); };

@@ -1,5 +1,7 @@
 #include "ballast/graph/required_models.hpp"
 
+#include <variant>
+
 namespace ballast::graph {
 
 namespace {

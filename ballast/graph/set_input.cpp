@@ -2,6 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "ballast/engine/core/utf8.hpp"
 #include "ballast/graph/near_names.hpp"
 
 namespace ballast::graph {
@@ -65,15 +71,6 @@ std::vector<std::string> input_names(const WorkflowNode& node, const NodeDeclara
             names.push_back(name);
     }
     return names;
-}
-
-bool is_utf8(std::string_view text) {
-    try {
-        static_cast<void>(Json(text).dump());
-        return true;
-    } catch (const Json::type_error&) {
-        return false;
-    }
 }
 
 bool is_link_shaped(const Json& value) {

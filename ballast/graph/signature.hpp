@@ -5,7 +5,6 @@
 // linked. Ids and titles do not matter, unless the node asks for its id.
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "ballast/engine/core/sha256.hpp"

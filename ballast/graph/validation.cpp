@@ -1,6 +1,7 @@
 #include "ballast/graph/validation.hpp"
 
 #include <unordered_set>
+#include <variant>
 
 #include "ballast/graph/workflow_walk.hpp"
 

@@ -1,8 +1,8 @@
-// How a validation report is told: as JSON for clients, as one error for the command line.
+#include "ballast/graph/validation_report.hpp"
 
 #include <fmt/format.h>
 
-#include "ballast/graph/validation.hpp"
+#include <utility>
 
 namespace ballast::graph {
 

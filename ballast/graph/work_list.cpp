@@ -1,6 +1,7 @@
 #include "ballast/graph/work_list.hpp"
 
 #include <algorithm>
+#include <variant>
 
 namespace ballast::graph {
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace ballast::models {
 namespace {
@@ -30,6 +31,15 @@ bool has_shape(const formats::TensorEntry& entry, const Parameter& parameter) {
     auto convolution = parameter.shape;
     convolution.insert(convolution.end(), {1, 1});
     return entry.shape == convolution;
+}
+
+std::string usual_hint(Code code) {
+    switch (code) {
+        case Code::corrupt_file:
+            return "the file is damaged or was written wrongly: fetch it again, or convert it anew";
+        case Code::unsupported: return "use a Stable Diffusion 1.x file of the published layout";
+        default: return {};
+    }
 }
 
 plan::BlockTensor stored(const formats::TensorEntry& entry, std::string name) {
@@ -67,11 +77,12 @@ Result<std::int64_t> Component::size(std::string_view name, std::size_t axes,
     return size;
 }
 
-Error Component::error(Code code, std::string_view name, std::string why) const {
+Error Component::error(Code code, std::string_view name, std::string why, std::string hint) const {
     Error error;
     error.code = code;
     error.what = fmt::format("cannot use the {}", what_);
     error.why = std::move(why);
+    error.hint = hint.empty() ? usual_hint(code) : std::move(hint);
     error.place.file = directory_->path().string();
     if (!name.empty()) error.place.key = prefix_ + std::string(name);
     return error;
@@ -96,7 +107,8 @@ Result<plan::BlockTable> Component::blocks(const std::vector<Parameter>& expecte
         if (wants_integer ? entry->type != ElementType::i32 : !is_floating(entry->type))
             return fail(error(Code::unsupported, parameter.name,
                               fmt::format("stored as {}, expected {}", to_string(entry->type),
-                                          wants_integer ? "I32" : "a floating-point format")));
+                                          wants_integer ? "I32" : "a floating-point format"),
+                              wants_integer ? "" : "use a file in fp16, bf16 or fp32"));
         known.insert(entry->name);
         tensors.push_back(stored(*entry, parameter.name));
     }
@@ -108,7 +120,7 @@ Result<plan::BlockTable> Component::blocks(const std::vector<Parameter>& expecte
             return fail(error(Code::unsupported, name,
                               "a network of this configuration has no such tensor"));
     }
-    return plan::group_into_blocks(std::move(tensors));
+    return plan::group_into_blocks(tensors);
 }
 
 std::optional<std::string> find_prefix(const formats::TensorDirectory& directory,

@@ -53,8 +53,10 @@ public:
     [[nodiscard]] Result<plan::BlockTable> blocks(const std::vector<Parameter>& expected,
                                                   std::span<const std::string_view> complete) const;
 
-    /// An error about tensor `name` of this component.
-    [[nodiscard]] Error error(Code code, std::string_view name, std::string why) const;
+    /// An error about tensor `name` of this component. Without a `hint` it has the usual remedy of
+    /// `corrupt_file` or `unsupported`.
+    [[nodiscard]] Error error(Code code, std::string_view name, std::string why,
+                              std::string hint = {}) const;
 
 private:
     const formats::TensorDirectory* directory_;

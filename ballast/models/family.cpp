@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <string>
 
@@ -123,6 +122,7 @@ Result<void> require_sd1(const formats::TensorDirectory& directory) {
     error.what = "cannot use this model";
     error.why = fmt::format("this is {}; Ballast runs Stable Diffusion 1.x so far", found.text);
     error.place.file = directory.path().string();
+    error.hint = "choose a Stable Diffusion 1.x file";
     return fail(std::move(error));
 }
 

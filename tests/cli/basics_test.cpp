@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
+#include "tests/support/safetensors_writer.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace ballast::testing {
 namespace {
@@ -96,6 +98,18 @@ TEST(Inspect, SaysWhatAFileHolds) {
     EXPECT_TRUE(document.at("dtypes").contains("F16"));
     for (const auto* key : {"bytes", "metadata", "blocks", "loose_bytes", "warnings"})
         EXPECT_TRUE(document.contains(key)) << key;
+}
+
+TEST(Inspect, CutsLongMetadataBetweenCharacters) {
+    const TemporaryFolder folder;
+    const auto file = folder / "long.safetensors";
+    std::string value = "x";
+    for (int i = 0; i < 100; ++i) value += "\u00e9";  // two bytes each: 120 is inside of one
+    write_safetensors(file, {}, {{"note", value}});
+    const auto outcome = run_program({"inspect", file.string()});
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_FALSE(has(outcome.out, "\\x")) << outcome.out;
+    EXPECT_TRUE(has(outcome.out, "\u00e9... (201 bytes)")) << outcome.out;
 }
 
 TEST(Inspect, RefusesDamagedFilesWithPlaceAndRemedy) {

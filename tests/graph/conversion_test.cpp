@@ -71,6 +71,16 @@ TEST(Conversion, OfTextToNumbers) {
         EXPECT_FALSE(to_number(text)) << text;
 }
 
+TEST(Conversion, OfTextsBeyondAnyDoubleLooksAtTheWholeNumber) {
+    const std::string zeros(400, '0');
+    EXPECT_EQ(to_number("0." + zeros + "1"), Json(0.0));
+    EXPECT_EQ(to_number("1" + zeros + "e-5"), Json(DBL_MAX));
+    EXPECT_EQ(to_number("-1" + zeros + "e-5"), Json(-DBL_MAX));
+    EXPECT_EQ(to_number("0." + zeros + "1e+50"), Json(0.0));
+    EXPECT_EQ(to_number("Infinity"), Json(DBL_MAX));
+    EXPECT_FALSE(to_number("nan(1)"));
+}
+
 TEST(Conversion, OfNumbersToNumbers) {
     EXPECT_TRUE(to_number(1)->is_number_float());
     EXPECT_EQ(to_number(true), Json(1.0));

@@ -8,6 +8,7 @@ namespace ballast::graph {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::RecordedFolders;
 using testing::TemporaryFolder;
 using Names = std::vector<std::string>;
@@ -111,11 +112,19 @@ TEST(Folders, FindPicturesByNameAndFolder) {
     EXPECT_EQ(folders.picture_path("[input]").error().code, Code::bad_value);
 }
 
-TEST(Folders, KnowTheTypesOfTheOriginalInItsOrder) {
-    const auto types = Folders::model_types();
-    EXPECT_EQ(types.size(), 21U);
-    EXPECT_EQ(types.front(), "checkpoints");
-    EXPECT_EQ(types.back(), "audio_encoders");
+TEST(Folders, NamePicturesOfTheFolderThatWasSearched) {
+    const RecordedFolders recorded;
+    const auto absent = recorded.folders().picture_path("mode.png [output]").error();
+    EXPECT_THAT(absent.why, HasSubstr((recorded.root() / "output").string()));
+    EXPECT_THAT(absent.hint, HasSubstr("made.png"));
+    // the input folder has such a picture, the output folder has not
+    const auto elsewhere = recorded.folders().picture_path("rgb.png [output]").error();
+    EXPECT_THAT(elsewhere.hint, Not(HasSubstr("rgb")));
+    EXPECT_THAT(elsewhere.hint, HasSubstr("present: made.png"));
+}
+
+TEST(Folders, SayWhatToDoAboutNamesThatLeadOutside) {
+    EXPECT_FALSE(Folders({}).model_path("vae", "../x.pt").error().hint.empty());
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <optional>
 
+#include "ballast/engine/core/ascii.hpp"
+
 namespace ballast {
 
 std::string to_string(Bytes bytes) {
@@ -23,21 +25,6 @@ std::string to_string(Bytes bytes) {
 }
 
 namespace {
-
-constexpr std::string_view kBlanks = " \t\r\n\v\f";
-
-std::string_view trimmed(std::string_view text) {
-    const auto begin = text.find_first_not_of(kBlanks);
-    if (begin == std::string_view::npos) return {};
-    return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
-}
-
-std::string lower_case(std::string_view text) {
-    std::string lower(text);
-    for (auto& c : lower)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return lower;
-}
 
 /// 1 for "" and "b", 1024 for "k", "kb" and "kib", and so on; nothing for anything else.
 std::optional<double> factor_of(std::string_view unit) {
@@ -71,7 +58,7 @@ Result<Bytes> parse_bytes(std::string_view text) {
     if (std::signbit(number)) return fault("negative");
 
     const auto unit = trimmed({rest, static_cast<std::size_t>(end - rest)});
-    const auto factor = factor_of(lower_case(unit));
+    const auto factor = factor_of(lower(unit));
     if (!factor) return fault(fmt::format("unknown unit '{}'", unit));
     const double bytes = std::floor(number * *factor);
     if (bytes >= 0x1p63) return fault("too large");

@@ -1,21 +1,16 @@
 #include "ballast/engine/core/nearest_name.hpp"
 
 #include <algorithm>
-#include <string>
+#include <utility>
 #include <vector>
+
+#include "ballast/engine/core/ascii.hpp"
 
 namespace ballast {
 namespace {
 
 /// Longer texts are no mistyped names, and the comparison is quadratic.
 constexpr std::size_t kLongestName = 256;
-
-std::string lower_case(std::string_view text) {
-    std::string lower(text);
-    for (auto& c : lower)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return lower;
-}
 
 }  // namespace
 
@@ -41,12 +36,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::optional<std::string_view> nearest_name(std::string_view name,
                                              std::span<const std::string_view> candidates) {
     if (name.size() > kLongestName) return std::nullopt;
-    const auto wanted = lower_case(name);
+    const auto wanted = lower(name);
     std::optional<std::string_view> best;
     std::size_t best_distance = 0;
     for (const auto candidate : candidates) {
         if (candidate.size() > kLongestName) continue;
-        const auto found = edit_distance(wanted, lower_case(candidate));
+        const auto found = edit_distance(wanted, lower(candidate));
         const auto tolerated = std::max<std::size_t>(1, candidate.size() / 3);
         if (found > tolerated || (best && found >= best_distance)) continue;
         best = candidate;

@@ -1,11 +1,14 @@
 #include "ballast/engine/core/setting_values.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <string>
 
+#include "ballast/engine/core/ascii.hpp"
 #include "ballast/engine/core/nearest_name.hpp"
 
 namespace ballast {
@@ -94,12 +97,9 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 std::optional<bool> parse_flag(std::string_view text) {
-    std::string lower(text);
-    std::ranges::transform(lower, lower.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    if (lower == "1" || lower == "true" || lower == "yes" || lower == "on") return true;
-    if (lower.empty() || lower == "0" || lower == "false" || lower == "no" || lower == "off")
+    const auto word = lower(text);
+    if (word == "1" || word == "true" || word == "yes" || word == "on") return true;
+    if (word.empty() || word == "0" || word == "false" || word == "no" || word == "off")
         return false;
     return std::nullopt;
 }

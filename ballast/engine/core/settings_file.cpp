@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <optional>
+
 #include "ballast/engine/core/nearest_name.hpp"
 #include "ballast/engine/core/text_file.hpp"
 
@@ -12,11 +14,12 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr auto kCannotUse = "cannot use the settings file";
 constexpr Bytes kLargestFile{std::uint64_t{1} << 20U};
 
 Error about(const std::filesystem::path& path, Code code, std::string why, std::string key = {}) {
     return {.code = code,
-            .what = "cannot use the settings file",
+            .what = kCannotUse,
             .why = std::move(why),
             .place = {.file = path.string(), .key = std::move(key)}};
 }
@@ -91,7 +94,11 @@ std::string hint_for(const std::string& key) {
 
 Result<std::vector<GivenSetting>> read_settings_file(const std::filesystem::path& path) {
     const auto text = read_text_file(path, kLargestFile);
-    if (!text) return fail(about(path, text.error().code, text.error().why));
+    if (!text) {
+        auto error = text.error();
+        error.what = kCannotUse;
+        return fail(std::move(error));
+    }
     const auto document = Json::parse(*text, nullptr, false);
     if (document.is_discarded() || !document.is_object())
         return fail(about(path, Code::corrupt_file, "not a JSON object"));

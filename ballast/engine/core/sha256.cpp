@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <fstream>
-#include <vector>
+#include <iterator>
+
+#include "ballast/engine/core/file_chunks.hpp"
 
 namespace ballast {
 
@@ -111,24 +112,12 @@ Digest sha256(std::string_view text) {
 }
 
 Result<std::string> sha256_of_file(const std::filesystem::path& path) {
-    const auto failure = [&](Code code, const char* why) {
-        return fail({.code = code,
-                     .what = "cannot read the file",
-                     .why = why,
-                     .place = {.file = path.string()}});
-    };
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored)) return failure(Code::not_found, "no such file");
-    if (std::filesystem::is_directory(path, ignored)) return failure(Code::io, "it is a folder");
-    std::ifstream in(path, std::ios::binary);
-    if (!in) return failure(Code::io, "it cannot be opened");
     Sha256 hash;
-    std::vector<char> buffer(std::size_t{1} << 16U);
-    while (in) {
-        in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-        hash.update(std::string_view{buffer.data(), static_cast<std::size_t>(in.gcount())});
-    }
-    if (in.bad()) return failure(Code::io, "reading failed");
+    const auto read = for_each_chunk(path, [&](std::string_view chunk) -> Result<void> {
+        hash.update(chunk);
+        return {};
+    });
+    if (!read) return fail(read.error());
     return to_string(hash.finish());
 }
 

@@ -38,7 +38,7 @@ std::string to_string(const Digest& digest);
 
 Digest sha256(std::string_view text);
 
-/// Hexadecimal digest of a file's content. Fails with `not_found` or `io`.
+/// Hexadecimal digest of a file's content. Fails as `for_each_chunk`.
 Result<std::string> sha256_of_file(const std::filesystem::path& path);
 
 }  // namespace ballast

@@ -29,6 +29,26 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
     return length;
 }
 
+bool is_utf8(std::string_view text) {
+    for (std::size_t at = 0; at < text.size();) {
+        const auto length = utf8_length(text, at);
+        if (length == 0) return false;
+        at += length;
+    }
+    return true;
+}
+
+DecodedPoint first_code_point(std::string_view text) {
+    constexpr char32_t kReplacement = 0xFFFD;
+    const auto length = utf8_length(text, 0);
+    if (length == 0) return {kReplacement, 1};
+    const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
+    if (length == 1) return {byte(0), 1};
+    char32_t point = byte(0) & (0x7FU >> length);
+    for (std::size_t k = 1; k < length; ++k) point = (point << 6U) | (byte(k) & 0x3FU);
+    return {point, length};
+}
+
 void append_utf8(std::string& text, char32_t point) {
     const auto put = [&text](char32_t byte) { text += static_cast<char>(byte); };
     const auto put_tail = [&](unsigned shift) { put(0x80U | ((point >> shift) & 0x3FU)); };

@@ -12,6 +12,19 @@ namespace ballast {
 /// `at` must lie inside `text`.
 std::size_t utf8_length(std::string_view text, std::size_t at);
 
+/// Whether all of `text` is well-formed.
+bool is_utf8(std::string_view text);
+
+/// A code point and the bytes that it takes.
+struct DecodedPoint {
+    char32_t point = 0;
+    std::size_t length = 0;
+};
+
+/// The code point at the beginning of `text`, which must not be empty; U+FFFD and one byte if no
+/// well-formed sequence begins there.
+DecodedPoint first_code_point(std::string_view text);
+
 /// Appends the encoding of `point`, which must be at most U+10FFFF and no surrogate.
 void append_utf8(std::string& text, char32_t point);
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
+#include <string_view>
 
 #include "ballast/engine/core/bytes.hpp"
 #include "ballast/engine/core/device_id.hpp"

@@ -6,6 +6,7 @@
 #include <array>
 #include <string>
 
+#include "ballast/engine/core/ascii.hpp"
 #include "ballast/engine/core/utf8.hpp"
 
 namespace ballast::formats {
@@ -103,13 +104,6 @@ std::optional<Error> recognise_other_weights(std::string_view head) {
     return std::nullopt;
 }
 
-std::string lower_case(std::string_view text) {
-    std::string lower(text);
-    for (auto& c : lower)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return lower;
-}
-
 std::string_view without_leading_blanks(std::string_view text) {
     if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // byte order mark
     const auto begin = text.find_first_not_of(" \t\r\n");
@@ -132,7 +126,7 @@ bool is_text(std::string_view head) {
 
 std::optional<Error> recognise_text(std::string_view head) {
     const auto begin = without_leading_blanks(head);
-    const auto start = lower_case(begin.substr(0, 16));
+    const auto start = lower(begin.substr(0, 16));
     for (const auto tag : {"<!doctype"sv, "<html"sv, "<head"sv, "<?xml"sv, "<error"sv})
         if (start.starts_with(tag))
             return foreign("it is a web page, probably the answer to a failed download",

@@ -3,12 +3,11 @@
 #include <array>
 #include <limits>
 
+#include "ballast/engine/core/ascii.hpp"
 #include "ballast/engine/core/utf8.hpp"
 
 namespace ballast::formats {
 namespace {
-
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// True for the bytes that need no thought inside a string: ASCII but quotes, backslashes and
 /// control characters.

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <filesystem>
+#include <span>
 #include <string>
 
 #include "ballast/engine/formats/foreign.hpp"

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "ballast/engine/formats/safetensors_header.hpp"
 #include "ballast/engine/formats/safetensors_layout.hpp"
 
 namespace ballast::formats {
 namespace {
-
-constexpr std::uint64_t kLengthField = 8;
 
 std::uint64_t little_endian(std::string_view eight_bytes) {
     std::uint64_t value = 0;

@@ -4,6 +4,8 @@
 // Format: https://github.com/huggingface/safetensors#format. Everything that the header says is
 // compared with the size of the file before anything is allocated for it.
 
+#include <filesystem>
+
 #include "ballast/engine/formats/io/file.hpp"
 #include "ballast/engine/formats/tensor_directory.hpp"
 

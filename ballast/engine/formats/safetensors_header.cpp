@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "ballast/engine/core/ascii.hpp"
 #include "ballast/engine/core/utf8.hpp"
 #include "ballast/engine/formats/header_scanner.hpp"
 
 namespace ballast::formats {
 namespace {
 
-constexpr std::uint64_t kLengthField = 8;  // bytes of the file before the header
 constexpr std::size_t kLongestShown = 200;
 constexpr std::uint64_t kMostElements = std::numeric_limits<std::int64_t>::max();
 
@@ -186,7 +186,6 @@ private:
 
 std::vector<std::int64_t> DescribedTensor::shape() const {
     std::vector<std::int64_t> numbers;
-    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
     if (std::any_of(sizes.begin(), sizes.end(), is_digit))
         numbers.reserve(1 + static_cast<std::size_t>(std::count(sizes.begin(), sizes.end(), ',')));
     bool is_inside = false;

@@ -17,6 +17,8 @@
 
 namespace ballast::formats {
 
+/// Bytes of the file before the header, which say how long it is.
+inline constexpr std::uint64_t kLengthField = 8;
 /// Tensors with more axes are refused: no tensor library can hold them.
 inline constexpr std::size_t kMaxAxes = 64;
 /// Metadata with more members are refused, so that their memory stays in proportion to the file.

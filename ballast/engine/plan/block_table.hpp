@@ -12,6 +12,12 @@
 
 namespace ballast::plan {
 
+/// In memory every tensor begins at a multiple of this, which arithmetic wants.
+inline constexpr std::uint64_t kTensorAlignment = 64;
+
+/// What a tensor of that many bytes takes in memory: up to where the next one may begin.
+Bytes footprint(Bytes tensor);
+
 /// One stored tensor of a block. `name` is the tensor's name inside its model, without the prefix
 /// that a checkpoint puts before it; `offset` is its place in the model's file.
 struct BlockTensor {
@@ -33,8 +39,8 @@ struct BlockId {
 /// Smallest unit that is placed and moved: one leaf layer with its own parameters. Never split.
 struct Block {
     std::string
-        name{};  ///< module path, e.g. "input_blocks.1.0.in_layers.2"; "<loose>" for the rest
-    Bytes bytes{};
+        name{};     ///< module path, e.g. "input_blocks.1.0.in_layers.2"; "<loose>" for the rest
+    Bytes bytes{};  ///< that it takes in memory: the footprints of its tensors
     std::vector<BlockTensor> tensors{};
 
     bool operator==(const Block&) const = default;
@@ -52,9 +58,8 @@ public:
     [[nodiscard]] const std::vector<Block>& blocks() const { return blocks_; }
     [[nodiscard]] const Block& operator[](BlockId id) const { return blocks_[id.index]; }
     [[nodiscard]] std::optional<BlockId> find(std::string_view name) const;
+    /// The sum over all blocks.
     [[nodiscard]] Bytes bytes() const { return bytes_; }
-    /// Bytes of the largest block.
-    [[nodiscard]] Bytes largest() const;
 
     bool operator==(const BlockTable& other) const { return blocks_ == other.blocks_; }
 
@@ -68,9 +73,5 @@ private:
 /// dot) below which no deeper tensor lies; tensors of no leaf form the loose block, which comes
 /// last. The order of blocks is that of their first tensors.
 BlockTable group_into_blocks(const std::vector<BlockTensor>& tensors_in_model_order);
-
-/// Orders names as people do: digit runs by value, so that block 2 comes before block 10. The
-/// model order of files whose family is unknown.
-bool natural_less(std::string_view a, std::string_view b);
 
 }  // namespace ballast::plan

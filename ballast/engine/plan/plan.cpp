@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <string_view>
+
 namespace ballast::plan {
 
 Plan resident_plan(const BlockTable& table, DeviceId compute, std::optional<Bytes> available) {

@@ -1,8 +1,8 @@
 #pragma once
 // The value that says where every block of a model lives.
 
-#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +14,8 @@ namespace ballast::plan {
 /// Block -> home, with the sums that reports need. Equal inputs give an equal plan.
 struct Plan {
     DeviceId compute;
-    std::vector<DeviceId> homes;  ///< one per block, in model order
-    std::map<DeviceId, Bytes> per_device;
+    std::vector<DeviceId> homes;           ///< one per block, in model order
+    std::map<DeviceId, Bytes> per_device;  ///< that the blocks at home there take
     bool fits = true;
     std::map<DeviceId, Shortfall> shortfall;
 

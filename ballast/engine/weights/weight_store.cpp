@@ -1,22 +1,51 @@
 #include "ballast/engine/weights/weight_store.hpp"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 
 namespace ballast::weights {
 namespace {
 
-constexpr std::size_t kAlignment = 64;
 /// Reads are split so that several threads share one large tensor, and large enough that the
 /// system's read-ahead works.
 constexpr std::uint64_t kChunk = 4ULL << 20U;
 
-constexpr std::size_t aligned(std::size_t size) {
-    return (size + kAlignment - 1) / kAlignment * kAlignment;
+Error cannot_load(Code code, std::string why, std::string hint) {
+    return {.code = code,
+            .what = "cannot load the weights",
+            .why = std::move(why),
+            .hint = std::move(hint)};
+}
+
+/// Whether every block has a home that can hold it, and the compute device is there, too.
+Result<void> check_homes(const plan::BlockTable& table, const plan::Plan& plan) {
+    const auto& blocks = table.blocks();
+    if (plan.homes.size() != blocks.size())
+        return fail(cannot_load(Code::internal,
+                                fmt::format("the plan has homes for {} blocks, the model has {}",
+                                            plan.homes.size(), blocks.size()),
+                                "report this as a fault of Ballast"));
+    const auto refusal = [](std::string_view what, DeviceId device) {
+        return cannot_load(
+            Code::not_available,
+            fmt::format("{} is {}; weights can live on cpu only so far", what, to_string(device)),
+            "plan all blocks for cpu");
+    };
+    if (plan.compute != kCpu) return fail(refusal("the compute device", plan.compute));
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        if (plan.homes[i] == kCpu) continue;
+        auto error = refusal("the block's home", plan.homes[i]);
+        error.place.key = blocks[i].name;
+        return fail(std::move(error));
+    }
+    return {};
 }
 
 }  // namespace
@@ -34,8 +63,10 @@ public:
 
     [[nodiscard]] bool allocate(std::size_t size) {
         if (size == 0) return true;
-        void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        // not MAP_NORESERVE: the system shall refuse here what it cannot give, not end the process
+        // when a page is touched
+        void* memory =
+            ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory == MAP_FAILED) return false;
         base_ = static_cast<std::byte*>(memory);
         size_ = size;
@@ -119,38 +150,46 @@ Result<void> WeightStore::read_all(const formats::Reader& reader, unsigned threa
     return {};
 }
 
+std::size_t WeightStore::lay_out() {
+    std::size_t end = 0;
+    realised_.try_emplace(plan_.compute);
+    for (std::size_t b = 0; b < table_.blocks().size(); ++b) {
+        const auto begin = end;
+        auto& offsets = placed_.emplace_back();
+        for (const auto& tensor : table_.blocks()[b].tensors) {
+            offsets.push_back(end);
+            end += tensor.bytes.count();
+            end = (end + plan::kTensorAlignment - 1) / plan::kTensorAlignment *
+                  plan::kTensorAlignment;
+        }
+        realised_[plan_.homes[b]] += Bytes{end - begin};
+    }
+    return end;
+}
+
 Result<std::shared_ptr<const WeightStore>> WeightStore::load(LoadRequest request) {
     if (!request.plan.fits) {
-        return fail(Error{.code = Code::does_not_fit,
-                          .what = "cannot load the weights",
-                          .why = "the plan does not fit",
-                          .hint = "make a plan that fits, or free memory first",
-                          .shortfall = request.plan.shortfall});
+        auto error = cannot_load(Code::does_not_fit, "the plan does not fit",
+                                 "make a plan that fits, or free memory first");
+        error.shortfall = request.plan.shortfall;
+        return fail(std::move(error));
     }
+    if (auto homes = check_homes(request.table, request.plan); !homes)
+        return fail(std::move(homes).error());
     std::shared_ptr<WeightStore> store(
         new WeightStore(std::move(request.table), std::move(request.plan)));
-
-    for (const auto& [device, bytes] : store->plan_.per_device) {
+    const auto size = store->lay_out();
+    for (const auto& [device, bytes] : store->realised_) {
         auto reservation = request.ledger->reserve(device, bytes, device::Tag::weights);
         if (!reservation) return fail(std::move(reservation).error());
-        store->realised_[device] = reservation->bytes();
         store->reservations_.push_back(*std::move(reservation));
     }
-
-    std::size_t size = 0;
-    for (const auto& block : store->table_.blocks()) {
-        auto& offsets = store->placed_.emplace_back();
-        for (const auto& tensor : block.tensors) {
-            offsets.push_back(size);
-            size = aligned(size + tensor.bytes.count());
-        }
-    }
     if (!store->region_->allocate(size)) {
-        return fail(Error{.code = Code::out_of_memory,
-                          .what = "cannot load the weights",
-                          .why = "the system refused " + to_string(Bytes{size}) + " of memory",
-                          .hint = "close other programs, or use a smaller model",
-                          .shortfall = {{kCpu, {.needed = size, .available = 0}}}});
+        auto error = cannot_load(Code::out_of_memory,
+                                 "the system refused " + to_string(Bytes{size}) + " of memory",
+                                 "close other programs, or use a smaller model");
+        error.shortfall = {{kCpu, {.needed = size, .available = 0}}};
+        return fail(std::move(error));
     }
     auto read = store->read_all(*request.reader, std::max(1U, request.reading_threads));
     if (!read) return fail(std::move(read).error());

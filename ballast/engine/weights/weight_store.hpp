@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -50,8 +51,11 @@ struct LoadRequest {
 /// The blocks of one model, in memory. Immutable after loading; pins from any thread.
 class WeightStore {
 public:
-    /// Reserves all devices of the plan first (all or nothing), then reads. Nothing is read and
-    /// nothing stays reserved when it fails: `does_not_fit`, or what the reader says.
+    /// Lays the blocks out, reserves what that takes on every device (all or nothing), allocates
+    /// it, then reads. Nothing stays reserved when it fails. Before anything is read:
+    /// `does_not_fit` (the plan, or a limit), `not_available` (a home that cannot hold weights yet:
+    /// all but the CPU), `out_of_memory` (the system refuses), `internal` (a plan of another
+    /// model). After that, what the reader says.
     static Result<std::shared_ptr<const WeightStore>> load(LoadRequest request);
 
     WeightStore(const WeightStore&) = delete;
@@ -60,7 +64,8 @@ public:
 
     [[nodiscard]] const plan::BlockTable& table() const { return table_; }
     [[nodiscard]] const plan::Plan& plan() const { return plan_; }
-    /// Bytes really allocated per device, as the ledger granted them.
+    /// Bytes per device as they were laid out, padding between tensors included: counted while the
+    /// blocks were placed, not taken from the plan, so that the two can be compared.
     [[nodiscard]] const std::map<DeviceId, Bytes>& realised() const { return realised_; }
 
     /// Pins one block. A resident block is always granted.
@@ -74,6 +79,8 @@ private:
     class Region;
 
     WeightStore(plan::BlockTable table, plan::Plan plan);
+    /// Finds each tensor's place; returns the bytes up to the end of the last one.
+    std::size_t lay_out();
     Result<void> read_all(const formats::Reader& reader, unsigned threads);
 
     plan::BlockTable table_;

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
 
 #include "ballast/models/family.hpp"
 #include "ballast/models/sd/declared_config.hpp"
+#include "ballast/models/sd/parameter_list.hpp"
 
 namespace ballast::models::sd {
 namespace {
@@ -26,6 +28,8 @@ constexpr std::string_view kPositions = "embeddings.position_embedding.weight";
 
 /// Tokens in one window of a prompt, start and end included.
 constexpr std::int64_t kWindow = 77;
+/// Ids of the vocabulary: one row of the token table for each, if the file does not list others.
+constexpr std::int64_t kVocabulary = ClipConfig{}.token_rows;
 /// Width of an attention head in every published CLIP text encoder.
 constexpr std::int64_t kHeadWidth = 64;
 
@@ -49,6 +53,12 @@ Result<ClipConfig> detect(const Component& text) {
     config.max_positions = *positions;
     config.token_rows = *rows;
     config.has_token_ids = text.has(kTokenIds);
+    if (!config.has_token_ids && *rows < kVocabulary)
+        return fail(text.error(
+            Code::unsupported, kTokens,
+            fmt::format("{} rows, but the vocabulary has {} tokens", *rows, kVocabulary),
+            fmt::format("use a file with the whole table, or add {}: which id each row belongs to",
+                        kTokenIds)));
     return config;
 }
 
@@ -60,7 +70,9 @@ Result<std::int64_t> heads(const Component& text, const ClipConfig& config,
             Code::unsupported, kTokens,
             fmt::format("a width of {} does not tell the number of attention heads (it is width / "
                         "{} where the file does not say otherwise)",
-                        width, kHeadWidth)));
+                        width, kHeadWidth),
+            "declare it in the file's metadata, entry ballast.config: "
+            "{\"clip_l\": {\"num_attention_heads\": N}}"));
     const auto count = declared.value_or(width / kHeadWidth);
     if (width % count != 0)
         return fail(text.error(
@@ -78,42 +90,34 @@ std::vector<DeclaredNumbers> numbers(const ClipConfig& config) {
 }  // namespace
 
 std::vector<Parameter> parameters(const ClipConfig& config) {
-    std::vector<Parameter> list;
+    // files of this encoder have no matrices in the form of convolutions
+    constexpr auto kPlain = Parameter::Kind::floating;
+    ParameterList list;
     const auto width = config.hidden_size;
-    const auto linear = [&list](const std::string& path, std::int64_t in, std::int64_t out) {
-        list.push_back({path + ".weight", {out, in}});
-        list.push_back({path + ".bias", {out}});
-    };
-    const auto norm = [&list, width](const std::string& path) {
-        list.push_back({path + ".weight", {width}});
-        list.push_back({path + ".bias", {width}});
-    };
-    list.push_back({std::string(kTokens), {config.token_rows, width}});
-    list.push_back({std::string(kPositions), {config.max_positions, width}});
+    list.add(std::string(kTokens), {config.token_rows, width});
+    list.add(std::string(kPositions), {config.max_positions, width});
     for (int i = 0; i < config.num_hidden_layers; ++i) {
         const auto layer = fmt::format("encoder.layers.{}", i);
-        norm(layer + ".layer_norm1");
+        list.norm(layer + ".layer_norm1", width);
         for (const auto* part : {"q_proj", "k_proj", "v_proj", "out_proj"})
-            linear(fmt::format("{}.self_attn.{}", layer, part), width, width);
-        norm(layer + ".layer_norm2");
-        linear(layer + ".mlp.fc1", width, config.intermediate_size);
-        linear(layer + ".mlp.fc2", config.intermediate_size, width);
+            list.linear(fmt::format("{}.self_attn.{}", layer, part), width, width, kPlain);
+        list.norm(layer + ".layer_norm2", width);
+        list.linear(layer + ".mlp.fc1", width, config.intermediate_size, kPlain);
+        list.linear(layer + ".mlp.fc2", config.intermediate_size, width, kPlain);
     }
-    norm("final_layer_norm");
+    list.norm("final_layer_norm", width);
     if (config.has_token_ids)
-        list.push_back({std::string(kTokenIds), {config.token_rows}, Parameter::Kind::integer});
-    return list;
+        list.add(std::string(kTokenIds), {config.token_rows}, Parameter::Kind::integer);
+    return list.take();
 }
 
 Result<ClipDescription> describe_clip(const formats::TensorDirectory& directory) {
     if (auto ok = require_sd1(directory); !ok) return fail(ok.error());
     const auto prefix = find_prefix(directory, kPrefixes, kTokens);
     const Component text(directory, prefix.value_or(""), "text encoder");
-    if (!prefix) {
-        auto error = text.error(Code::not_found, "", "the file holds no CLIP text encoder");
-        error.hint = "load the text encoder from a file of its own with CLIPLoader";
-        return fail(std::move(error));
-    }
+    if (!prefix)
+        return fail(text.error(Code::not_found, "", "the file holds no CLIP text encoder",
+                               "load the text encoder from a file of its own with CLIPLoader"));
     const auto declared = declared_config(directory);
     if (!declared) return fail(declared.error());
     auto config = detect(text);

@@ -3,7 +3,6 @@
 // the sizes of SD 1.5. Members bear the names that they have in reports and in `ballast.config`.
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace ballast::models::sd {

@@ -23,6 +23,10 @@ Error config_error(const formats::TensorDirectory& directory, const std::string&
     error.why = std::move(why);
     error.place.file = directory.path().string();
     error.place.key = "metadata " + source;
+    error.hint =
+        code == Code::corrupt_file
+            ? fmt::format("correct the entry {} in the file's metadata, or remove it", source)
+            : "use a Stable Diffusion 1.x file";
     return error;
 }
 

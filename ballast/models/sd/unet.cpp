@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
+#include <utility>
 
+#include "ballast/engine/core/ascii.hpp"
 #include "ballast/models/family.hpp"
 #include "ballast/models/sd/declared_config.hpp"
+#include "ballast/models/sd/parameter_list.hpp"
 
 namespace ballast::models::sd {
 namespace {
@@ -18,27 +20,10 @@ constexpr std::array<std::string_view, 3> kPrefixes{"model.diffusion_model.", "d
 constexpr std::array<std::string_view, 6> kComplete{
     "time_embed.", "label_emb.", "input_blocks.", "middle_block.", "output_blocks.", "out."};
 
-class ParameterList {
+class UNetParameters : public ParameterList {
 public:
-    explicit ParameterList(const UNetConfig& config)
+    explicit UNetParameters(const UNetConfig& config)
         : embed_(4 * config.model_channels), context_(config.context_dim) {}
-
-    void norm(const std::string& path, std::int64_t channels) {
-        add(path + ".weight", {channels});
-        add(path + ".bias", {channels});
-    }
-    void conv(const std::string& path, std::int64_t in, std::int64_t out) {
-        add(path + ".weight", {out, in, 3, 3});
-        add(path + ".bias", {out});
-    }
-    void linear(const std::string& path, std::int64_t in, std::int64_t out) {
-        projection(path, in, out);
-        add(path + ".bias", {out});
-    }
-    /// Without bias.
-    void projection(const std::string& path, std::int64_t in, std::int64_t out) {
-        list_.push_back({path + ".weight", {out, in}, Parameter::Kind::matrix});
-    }
 
     void residual(const std::string& path, std::int64_t in, std::int64_t out) {
         norm(path + ".in_layers.0", in);
@@ -90,16 +75,9 @@ public:
             conv(part(next) + ".conv", stage.out_channels, stage.out_channels);
     }
 
-    std::vector<Parameter> take() { return std::move(list_); }
-
 private:
-    void add(std::string name, std::vector<std::int64_t> shape) {
-        list_.push_back({std::move(name), std::move(shape)});
-    }
-
     std::int64_t embed_;
     std::int64_t context_;
-    std::vector<Parameter> list_;
 };
 
 /// Reads widths and depths off the tensors.
@@ -141,7 +119,8 @@ private:
 
     Result<void> way_down() {
         bool is_new_level = true;
-        for (int i = 1; i <= last_index("input_blocks."); ++i) {
+        const int last = last_index("input_blocks.");  // looks at every name of the file
+        for (int i = 1; i <= last; ++i) {
             const auto path = fmt::format("input_blocks.{}", i);
             if (network_->has(path + ".0.op.weight")) {
                 if (is_new_level) return fail(inconsistent(path + ".0.op.weight"));
@@ -206,7 +185,7 @@ private:
             name.remove_prefix(list.size());
             int value = 0;
             std::size_t digits = 0;
-            while (digits < name.size() && digits < 4 && name[digits] >= '0' && name[digits] <= '9')
+            while (digits < name.size() && digits < 4 && is_digit(name[digits]))
                 value = 10 * value + (name[digits++] - '0');
             if (digits > 0 && digits < name.size() && name[digits] == '.')
                 last = std::max(last, value);
@@ -324,7 +303,7 @@ UNetLayout layout(const UNetConfig& config) {
 std::vector<Parameter> parameters(const UNetConfig& config) {
     const auto stages = layout(config);
     const auto embed = 4 * config.model_channels;
-    ParameterList list(config);
+    UNetParameters list(config);
     list.linear("time_embed.0", config.model_channels, embed);
     list.linear("time_embed.2", embed, embed);
     for (const auto& stage : stages.input) list.stage(stage);
@@ -342,11 +321,10 @@ Result<UNetDescription> describe_unet(const formats::TensorDirectory& directory)
     auto prefix = find_prefix(directory, kPrefixes, "input_blocks.0.0.weight");
     if (!prefix) prefix = find_prefix(directory, kPrefixes, "middle_block.0.in_layers.0.weight");
     const Component network(directory, prefix.value_or(""), "diffusion network");
-    if (!prefix) {
-        auto error = network.error(Code::not_found, "", "the file holds no diffusion network");
-        error.hint = "load this file with the loader of its kind, or choose another file";
-        return fail(std::move(error));
-    }
+    if (!prefix)
+        return fail(
+            network.error(Code::not_found, "", "the file holds no diffusion network",
+                          "load this file with the loader of its kind, or choose another file"));
     const auto declared = declared_config(directory);
     if (!declared) return fail(declared.error());
     auto config = Detector(network).run();

@@ -6,6 +6,7 @@
 
 #include "ballast/models/family.hpp"
 #include "ballast/models/sd/declared_config.hpp"
+#include "ballast/models/sd/parameter_list.hpp"
 
 namespace ballast::models::sd {
 namespace {
@@ -17,20 +18,8 @@ constexpr std::string_view kTelltale = "decoder.conv_in.weight";
 /// Each level halves the picture; more would not leave a cell of any picture.
 constexpr std::size_t kMostLevels = 8;
 
-class ParameterList {
+class VaeParameters : public ParameterList {
 public:
-    void norm(const std::string& path, std::int64_t channels) {
-        list_.push_back({path + ".weight", {channels}});
-        list_.push_back({path + ".bias", {channels}});
-    }
-    void conv(const std::string& path, std::int64_t in, std::int64_t out) {
-        list_.push_back({path + ".weight", {out, in, 3, 3}});
-        list_.push_back({path + ".bias", {out}});
-    }
-    void linear(const std::string& path, std::int64_t in, std::int64_t out) {
-        list_.push_back({path + ".weight", {out, in}, Parameter::Kind::matrix});
-        list_.push_back({path + ".bias", {out}});
-    }
     void residual(const std::string& path, std::int64_t in, std::int64_t out) {
         norm(path + ".norm1", in);
         conv(path + ".conv1", in, out);
@@ -45,11 +34,6 @@ public:
             linear(fmt::format("{}.attn_1.{}", path, part), width, width);
         residual(path + ".block_2", width, width);
     }
-
-    std::vector<Parameter> take() { return std::move(list_); }
-
-private:
-    std::vector<Parameter> list_;
 };
 
 Result<VaeConfig> detect(const Component& vae) {
@@ -116,7 +100,7 @@ Result<void> check_groups(const Component& vae, const VaeConfig& config) {
 }  // namespace
 
 std::vector<Parameter> parameters(const VaeConfig& config) {
-    ParameterList list;
+    VaeParameters list;
     const auto levels = config.ch_mult.size();
     auto width = config.ch;
     if (config.has_encoder) {
@@ -161,11 +145,9 @@ Result<VaeDescription> describe_vae(const formats::TensorDirectory& directory) {
     if (auto ok = require_sd1(directory); !ok) return fail(ok.error());
     const auto prefix = find_prefix(directory, kPrefixes, kTelltale);
     const Component vae(directory, prefix.value_or(""), "autoencoder");
-    if (!prefix) {
-        auto error = vae.error(Code::not_found, "", "the file holds no autoencoder");
-        error.hint = "load the autoencoder from a file of its own with VAELoader";
-        return fail(std::move(error));
-    }
+    if (!prefix)
+        return fail(vae.error(Code::not_found, "", "the file holds no autoencoder",
+                              "load the autoencoder from a file of its own with VAELoader"));
     const auto declared = declared_config(directory);
     if (!declared) return fail(declared.error());
     auto config = detect(vae);

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <memory>
+#include <vector>
 
 #include "ballast/runtime/sampling/sigma_family.hpp"
 

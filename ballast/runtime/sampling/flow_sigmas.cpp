@@ -1,4 +1,6 @@
 #include <cmath>
+#include <memory>
+#include <vector>
 
 #include "ballast/runtime/sampling/sigma_family.hpp"
 

@@ -5,7 +5,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <span>
-#include <vector>
 
 #include "ballast/runtime/sampling/sigma_family.hpp"
 

@@ -5,18 +5,14 @@
 
 #include <cstdint>
 #include <functional>
-#include <vector>
-
-#include "ballast/runtime/sampling/conditioning/prepared.hpp"
 
 namespace ballast::runtime::sampling {
 
 /// One call: several entries of both sides, batched.
 struct NetworkInput {
-    at::Tensor x;             ///< [n * B, C, h, w], fp32, scaled as the prediction type demands
-    at::Tensor timesteps;     ///< [n * B], fp32
-    at::Tensor context;       ///< [n * B, tokens, width], fp32
-    std::vector<Side> sides;  ///< which side each of the n parts belongs to
+    at::Tensor x;          ///< [n * B, C, h, w], fp32, scaled as the prediction type demands
+    at::Tensor timesteps;  ///< [n * B], fp32
+    at::Tensor context;    ///< [n * B, tokens, width], fp32
 };
 
 /// Implemented over the real networks by the nodes, and by closed formulas in tests. Called by one

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "ballast/runtime/tensor/failure.hpp"

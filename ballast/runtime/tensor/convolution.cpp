@@ -2,7 +2,6 @@
 
 #include <ATen/Parallel.h>
 
-#include <array>
 #include <vector>
 
 #include "ballast/runtime/tensor/ops.hpp"

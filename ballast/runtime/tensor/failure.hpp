@@ -6,8 +6,8 @@
 // them back into values at the rim (a node, a command).
 
 #include <exception>
-#include <functional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "ballast/engine/core/result.hpp"

@@ -2,11 +2,13 @@
 
 #include <c10/core/Allocator.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "ballast/runtime/tensor/failure.hpp"
@@ -19,13 +21,11 @@ using device::Tag;
 
 /// Blocks from here on are mapped one by one and kept for reuse; smaller ones are the C library's.
 constexpr std::size_t kLarge = std::size_t{256} << 10U;
-constexpr std::size_t kPage = 4096;
 
 /// Stands before every block; keeps the data aligned to 64 bytes.
 struct alignas(64) Header {
     std::size_t charged;   // bytes charged to the ledger: the whole block
     std::size_t capacity;  // usable bytes behind the header
-    Ledger* ledger;        // who was charged; only valid while it is the current one
     std::uint64_t era;     // which HostAccounting charged it
 };
 static_assert(sizeof(Header) == 64);
@@ -82,14 +82,14 @@ private:
             if (auto* header = reuse(size)) return header;
         }
         auto charged = size + sizeof(Header);
-        if (is_large) charged = (charged + kPage - 1) / kPage * kPage;
+        if (is_large) charged = (charged + page_ - 1) / page_ * page_;
         charge(charged);
         void* memory = is_large ? map(charged) : std::aligned_alloc(64, (charged + 63) / 64 * 64);
         if (memory == nullptr) {
             if (ledger_) ledger_->give_back(kCpu, Bytes{charged}, Tag::activations);
             throw std::bad_alloc();
         }
-        return new (memory) Header{charged, charged - sizeof(Header), ledger_.get(), era_};
+        return new (memory) Header{charged, charged - sizeof(Header), era_};
     }
 
     /// The smallest kept block that holds `size` without wasting more than a quarter of it.
@@ -151,6 +151,8 @@ private:
     }
     static void unmap(Header* header) { ::munmap(header, header->charged); }
 
+    /// What the system maps at once: 4 KiB, or 16 or 64 on some machines.
+    const std::size_t page_ = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     std::mutex mutex_;
     std::shared_ptr<Ledger> ledger_;
     std::uint64_t era_ = 0;

@@ -7,7 +7,6 @@
 #include <ATen/ops/_upsample_nearest_exact2d_ops.h>
 #include <ATen/ops/adaptive_avg_pool2d_ops.h>
 #include <ATen/ops/all_ops.h>
-#include <ATen/ops/atan_ops.h>
 #include <ATen/ops/cat_ops.h>
 #include <ATen/ops/clamp_ops.h>
 #include <ATen/ops/constant_pad_nd_ops.h>
@@ -23,16 +22,11 @@
 #include <ATen/ops/isfinite_ops.h>
 #include <ATen/ops/layer_norm_ops.h>
 #include <ATen/ops/linear_ops.h>
-#include <ATen/ops/log_ops.h>
-#include <ATen/ops/round_ops.h>
 #include <ATen/ops/scaled_dot_product_attention_ops.h>
 #include <ATen/ops/sigmoid_ops.h>
 #include <ATen/ops/silu_ops.h>
 #include <ATen/ops/sin_ops.h>
-#include <ATen/ops/softmax_ops.h>
-#include <ATen/ops/sqrt_ops.h>
 #include <ATen/ops/stack_ops.h>
-#include <ATen/ops/tan_ops.h>
 #include <ATen/ops/upsample_bicubic2d_ops.h>
 #include <ATen/ops/upsample_bilinear2d_ops.h>
 #include <ATen/ops/upsample_nearest2d_ops.h>
@@ -41,6 +35,7 @@
 #include <torch/headeronly/version.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "ballast/runtime/tensor/convolution.hpp"
 
@@ -129,12 +124,8 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
                                                         std::nullopt, false);
 }
 
-at::Tensor silu(const at::Tensor& x) { return at::_ops::silu::call(x); }
 void silu_(at::Tensor& x) { at::_ops::silu_::call(x); }
 at::Tensor sigmoid(const at::Tensor& x) { return at::_ops::sigmoid::call(x); }
-at::Tensor gelu(const at::Tensor& x, bool tanh_approximation) {
-    return at::_ops::gelu::call(x, tanh_approximation ? "tanh" : "none");
-}
 at::Tensor gated_gelu(at::Tensor x) {
     const auto n = x.size(-1) / 2;
     auto value = x.narrow(-1, 0, n);
@@ -143,19 +134,11 @@ at::Tensor gated_gelu(at::Tensor x) {
     return value.mul_(gate);
 }
 at::Tensor exp(const at::Tensor& x) { return at::_ops::exp::call(x); }
-at::Tensor log(const at::Tensor& x) { return at::_ops::log::call(x); }
-at::Tensor sqrt(const at::Tensor& x) { return at::_ops::sqrt::call(x); }
 at::Tensor sin(const at::Tensor& x) { return at::_ops::sin::call(x); }
 at::Tensor cos(const at::Tensor& x) { return at::_ops::cos::call(x); }
-at::Tensor tan(const at::Tensor& x) { return at::_ops::tan::call(x); }
-at::Tensor atan(const at::Tensor& x) { return at::_ops::atan::call(x); }
 at::Tensor clamp(const at::Tensor& x, double low, double high) {
     return at::_ops::clamp::call(x, std::optional<at::Scalar>{low},
                                  std::optional<at::Scalar>{high});
-}
-at::Tensor round(const at::Tensor& x) { return at::_ops::round::call(x); }
-at::Tensor softmax(const at::Tensor& x, std::int64_t axis) {
-    return at::_ops::softmax_int::call(x, axis, std::nullopt);
 }
 
 at::Tensor cat(const std::vector<at::Tensor>& parts, std::int64_t axis) {
@@ -179,8 +162,6 @@ at::Tensor flip(const at::Tensor& x, at::IntArrayRef axes) { return at::_ops::fl
 at::Tensor resize(const at::Tensor& x, std::int64_t height, std::int64_t width, Resize method) {
     const auto size = symbolic({height, width});
     switch (method) {
-        case Resize::nearest:
-            return at::_ops::upsample_nearest2d::call(x, size, std::nullopt, std::nullopt);
         case Resize::nearest_exact:
             return at::_ops::_upsample_nearest_exact2d::call(x, size, std::nullopt, std::nullopt);
         case Resize::bilinear:
@@ -205,7 +186,6 @@ bool is_finite(const at::Tensor& x) {
 }
 
 void set_threads(int count) { at::set_num_threads(std::max(1, count)); }
-int threads() { return at::get_num_threads(); }
 
 std::string torch_version() {
     return "libtorch " TORCH_VERSION " (" + at::get_cpu_capability() + ")";

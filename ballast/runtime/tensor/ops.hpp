@@ -6,7 +6,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,24 +36,15 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
                      const at::Tensor& mask = {}, bool is_causal = false);
 
 // elementwise
-at::Tensor silu(const at::Tensor& x);
 void silu_(at::Tensor& x);
 at::Tensor sigmoid(const at::Tensor& x);
-/// Exact (erf) GELU, or its tanh approximation.
-at::Tensor gelu(const at::Tensor& x, bool tanh_approximation = false);
 /// value * gelu(gate), exact, of x [.., 2n], which holds n values, then n gates in each row: [..,
 /// n], a view of x, which is overwritten.
 at::Tensor gated_gelu(at::Tensor x);
 at::Tensor exp(const at::Tensor& x);
-at::Tensor log(const at::Tensor& x);
-at::Tensor sqrt(const at::Tensor& x);
 at::Tensor sin(const at::Tensor& x);
 at::Tensor cos(const at::Tensor& x);
-at::Tensor tan(const at::Tensor& x);
-at::Tensor atan(const at::Tensor& x);
 at::Tensor clamp(const at::Tensor& x, double low, double high);
-at::Tensor round(const at::Tensor& x);  ///< half to even
-at::Tensor softmax(const at::Tensor& x, std::int64_t axis);
 
 // shape
 at::Tensor cat(const std::vector<at::Tensor>& parts, std::int64_t axis);
@@ -65,7 +55,7 @@ at::Tensor upsample_nearest(const at::Tensor& x, std::int64_t height, std::int64
 at::Tensor index_select(const at::Tensor& x, std::int64_t axis, const at::Tensor& index);
 at::Tensor flip(const at::Tensor& x, at::IntArrayRef axes);
 
-enum class Resize { nearest, nearest_exact, bilinear, bicubic, area };
+enum class Resize { nearest_exact, bilinear, bicubic, area };
 /// Resamples the two last axes of [N, C, H, W], not antialiased, corners not aligned.
 at::Tensor resize(const at::Tensor& x, std::int64_t height, std::int64_t width, Resize method);
 
@@ -79,7 +69,6 @@ bool is_finite(const at::Tensor& x);
 
 /// Threads of torch's own parallel regions.
 void set_threads(int count);
-int threads();
 
 /// "libtorch 2.13.0 (AVX512)": the library in use and the instruction set that it chose.
 std::string torch_version();

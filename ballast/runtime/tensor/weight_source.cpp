@@ -1,6 +1,5 @@
 #include "ballast/runtime/tensor/weight_source.hpp"
 
-#include <algorithm>
 #include <new>
 #include <utility>
 

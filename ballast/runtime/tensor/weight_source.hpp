@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "ballast/engine/device/ledger.hpp"

@@ -1,6 +1,8 @@
 #pragma once
 // The CLIP text network as the encoder of prompts.
 
+#include <vector>
+
 #include "ballast/runtime/text/clip_text_model.hpp"
 #include "ballast/runtime/text/encode.hpp"
 

@@ -4,6 +4,7 @@
 // Radford et al., "Learning Transferable Visual Models From Natural Language Supervision", 2021: a
 // causal transformer with quick GELU (x * sigmoid(1.702 x)).
 
+#include <optional>
 #include <vector>
 
 #include "ballast/models/sd/clip.hpp"

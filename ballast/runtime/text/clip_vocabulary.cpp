@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "ballast/engine/core/utf8.hpp"
 #include "ballast/runtime/tensor/failure.hpp"
 #include "ballast/runtime/text/clip_text.hpp"
-#include "ballast/runtime/text/unicode.hpp"
 
 // from clip_vocabulary_data.S
 extern "C" {

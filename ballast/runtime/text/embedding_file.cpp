@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <span>
+#include <vector>
+
 #include "ballast/engine/formats/io/file.hpp"
 #include "ballast/engine/formats/tensor_directory.hpp"
 #include "ballast/runtime/tensor/failure.hpp"

@@ -6,9 +6,8 @@
 
 namespace ballast::runtime::text {
 
-/// float(text): surrounding white space, a sign, decimal digits of any script, single underscores
-/// between digits, an exponent, "inf", "infinity" and "nan" in any case. Too large becomes
-/// infinite, too small becomes zero. Nothing if Python would raise. Independent of the locale.
+/// float(text): what `ballast::parse_python_float` reads, with white space around it and decimal
+/// digits of any script. Nothing if Python would raise. Independent of the locale.
 std::optional<double> parse_python_float(std::string_view text);
 
 }  // namespace ballast::runtime::text

@@ -9,11 +9,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "ballast/engine/core/utf8.hpp"
+
 namespace ballast::runtime::text {
 
 namespace {
 
-constexpr char32_t kReplacement = 0xFFFD;
 constexpr char32_t kCapitalIWithDot = 0x130;
 constexpr char32_t kCombiningDotAbove = 0x307;
 constexpr char32_t kCapitalSigma = 0x3A3;
@@ -133,20 +134,11 @@ std::u32string decode_utf8(std::string_view utf8) {
     std::u32string text;
     text.reserve(utf8.size());
     while (!utf8.empty()) {
-        utf8proc_int32_t c = 0;
-        const auto used = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(utf8.data()),
-                                           static_cast<utf8proc_ssize_t>(utf8.size()), &c);
-        text += used > 0 ? static_cast<char32_t>(c) : kReplacement;
-        utf8.remove_prefix(used > 0 ? static_cast<std::size_t>(used) : 1);
+        const auto [point, length] = first_code_point(utf8);
+        text += point;
+        utf8.remove_prefix(length);
     }
     return text;
-}
-
-void append_utf8(std::string& utf8, char32_t c) {
-    std::array<utf8proc_uint8_t, 4> bytes{};
-    const auto count = utf8proc_encode_char(static_cast<utf8proc_int32_t>(c), bytes.data());
-    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
-        utf8 += static_cast<char>(bytes[i]);
 }
 
 std::string encode_utf8(std::u32string_view text) {

@@ -10,7 +10,6 @@ namespace ballast::runtime::text {
 /// The code points of `utf8`. Every byte that begins no well-formed sequence becomes U+FFFD.
 std::u32string decode_utf8(std::string_view utf8);
 
-void append_utf8(std::string& utf8, char32_t c);
 std::string encode_utf8(std::u32string_view text);
 
 bool is_letter(char32_t c);           ///< general category L*

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <vector>
+
 #include "ballast/runtime/tensor/ops.hpp"
 
 namespace ballast::runtime::vae {

@@ -31,6 +31,9 @@ TEST(Utf8, EveryCodePointIsOneWellFormedSequence) {
         if (point >= 0xD800 && point <= 0xDFFF) continue;
         const auto text = encoded(point);
         ASSERT_EQ(utf8_length(text, 0), text.size()) << std::hex << std::uint32_t{point};
+        const auto first = first_code_point(text + "!");
+        ASSERT_EQ(first.point, point);
+        ASSERT_EQ(first.length, text.size());
     }
 }
 
@@ -38,8 +41,19 @@ TEST(Utf8, EverythingElseIsNone) {
     for (const auto text :
          {"\x80"sv, "\xbf"sv, "\xc0\x80"sv, "\xc1\xbf"sv, "\xc2"sv, "\xc2\x7f"sv, "\xe0\x9f\xbf"sv,
           "\xe1\x80"sv, "\xe1\x80\x7f"sv, "\xed\xa0\x80"sv, "\xf0\x8f\xbf\xbf"sv, "\xf0\x90\x80"sv,
-          "\xf4\x90\x80\x80"sv, "\xf5\x80\x80\x80"sv, "\xff"sv})
+          "\xf4\x90\x80\x80"sv, "\xf5\x80\x80\x80"sv, "\xff"sv}) {
         EXPECT_EQ(utf8_length(text, 0), 0U);
+        EXPECT_FALSE(is_utf8(text));
+        EXPECT_EQ(first_code_point(text).point, char32_t{0xFFFD});
+        EXPECT_EQ(first_code_point(text).length, 1U);
+    }
+}
+
+TEST(Utf8, OfAWholeTextIsWellFormedInEverySequence) {
+    EXPECT_TRUE(is_utf8(""));
+    EXPECT_TRUE(is_utf8("a\xc3\xa9\xe6\xbc\xa2\xf0\x9f\x8e\xa8"));
+    EXPECT_FALSE(is_utf8("a\xc3"));
+    EXPECT_FALSE(is_utf8("\xa9 a"));
 }
 
 TEST(Utf8, LooksAtTheGivenPlaceOnly) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
 
 namespace ballast::weights {
 namespace {
@@ -13,10 +14,8 @@ using namespace ballast::literals;
 /// A file that exists only here: byte i is i * 7 mod 251.
 class PatternReader final : public formats::Reader {
 public:
-    explicit PatternReader(std::uint64_t size, std::uint64_t fails_from = ~std::uint64_t{0})
-        : size_(size), fails_from_(fails_from) {}
-
-    [[nodiscard]] Bytes size() const override { return Bytes{size_}; }
+    explicit PatternReader(std::uint64_t fails_from = ~std::uint64_t{0})
+        : fails_from_(fails_from) {}
 
     Result<void> read(std::uint64_t offset, std::span<std::byte> destination) const override {
         ++reads;
@@ -31,7 +30,6 @@ public:
     mutable std::atomic<int> reads{0};
 
 private:
-    std::uint64_t size_;
     std::uint64_t fails_from_;
 };
 
@@ -45,14 +43,16 @@ plan::BlockTensor bytes_at(std::string name, std::uint64_t offset, std::uint64_t
 
 struct Fixture {
     explicit Fixture(std::vector<plan::BlockTensor> tensors,
-                     std::shared_ptr<PatternReader> from = std::make_shared<PatternReader>(1U
-                                                                                           << 24U))
+                     std::shared_ptr<PatternReader> from = std::make_shared<PatternReader>())
         : reader(std::move(from)), table(plan::group_into_blocks(tensors)) {}
 
     Result<std::shared_ptr<const WeightStore>> load(unsigned threads = 2) {
+        return load(plan::resident_plan(table, kCpu, std::nullopt), threads);
+    }
+    Result<std::shared_ptr<const WeightStore>> load(plan::Plan plan, unsigned threads = 2) {
         return WeightStore::load({.reader = reader,
                                   .table = table,
-                                  .plan = plan::resident_plan(table, kCpu, std::nullopt),
+                                  .plan = std::move(plan),
                                   .ledger = &ledger,
                                   .reading_threads = threads});
     }
@@ -82,11 +82,69 @@ TEST(WeightStore, HoldsTheFilesBytesAlignedForComputation) {
 }
 
 TEST(WeightStore, RealisesExactlyWhatThePlanSays) {
+    // 1000 bytes take up to the next multiple of 64, and so do 24
     Fixture fixture({bytes_at("a.weight", 0, 1000), bytes_at("b.weight", 1000, 24)});
     const auto store = fixture.load();
     ASSERT_TRUE(store.has_value());
     EXPECT_EQ((*store)->realised(), (*store)->plan().per_device);
-    EXPECT_EQ(fixture.ledger.snapshot().at(kCpu).tag(device::Tag::weights).now, 1024_B);
+    EXPECT_EQ((*store)->realised().at(kCpu), 1088_B);
+    EXPECT_EQ(fixture.ledger.snapshot().at(kCpu).tag(device::Tag::weights).now, 1088_B);
+}
+
+TEST(WeightStore, MeasuresWhatItLaysOutInsteadOfBelievingThePlan) {
+    Fixture fixture({bytes_at("a.weight", 0, 1000), bytes_at("b.weight", 1000, 24)});
+    auto plan = plan::resident_plan(fixture.table, kCpu, std::nullopt);
+    plan.per_device[kCpu] = 5_B;
+    const auto store = fixture.load(plan);
+    ASSERT_TRUE(store.has_value());
+    EXPECT_EQ((*store)->realised().at(kCpu), 1088_B);
+    EXPECT_EQ(fixture.ledger.snapshot().at(kCpu).tag(device::Tag::weights).now, 1088_B);
+    // what stands between the first and the last byte that a pin shows
+    const auto first = (*store)->pin({0});
+    const auto last = (*store)->pin({1});
+    const auto used = last->bytes(0).data() + last->bytes(0).size() - first->bytes(0).data();
+    EXPECT_EQ(used, 1024 + 24);
+}
+
+TEST(WeightStore, RefusesHomesThatCannotHoldWeights) {
+    Fixture fixture({bytes_at("a.weight", 0, 10), bytes_at("b.weight", 10, 10)});
+    auto plan = plan::resident_plan(fixture.table, kCpu, std::nullopt);
+    plan.homes[1] = {DeviceKind::cuda, 1};
+    const auto elsewhere = fixture.load(plan);
+    ASSERT_FALSE(elsewhere.has_value());
+    EXPECT_EQ(elsewhere.error().code, Code::not_available);
+    EXPECT_EQ(elsewhere.error().place.key, "b");
+    EXPECT_NE(elsewhere.error().why.find("cuda:1"), std::string::npos);
+    EXPECT_FALSE(elsewhere.error().hint.empty());
+
+    const auto computing =
+        fixture.load(plan::resident_plan(fixture.table, {DeviceKind::cuda, 0}, std::nullopt));
+    ASSERT_FALSE(computing.has_value());
+    EXPECT_EQ(computing.error().code, Code::not_available);
+
+    plan.homes.pop_back();
+    EXPECT_EQ(fixture.load(plan).error().code, Code::internal);
+    EXPECT_EQ(fixture.reader->reads, 0);
+    EXPECT_TRUE(fixture.ledger.snapshot().empty()) << "nothing was ever reserved";
+}
+
+/// True if the system gives out any address range, whether it has memory for it or not.
+bool system_promises_anything() {
+    std::ifstream setting("/proc/sys/vm/overcommit_memory");
+    return setting.get() == '1';
+}
+
+TEST(WeightStore, FailsBeforeReadingWhatTheSystemHasNoMemoryFor) {
+    if (system_promises_anything()) GTEST_SKIP() << "vm.overcommit_memory is 1";
+    // 32 TiB fit into the address space, but into no machine's memory
+    Fixture fixture({bytes_at("a.weight", 0, std::uint64_t{1} << 45U)},
+                    std::make_shared<PatternReader>(0));
+    const auto store = fixture.load();
+    ASSERT_FALSE(store.has_value());
+    EXPECT_EQ(store.error().code, Code::out_of_memory);
+    EXPECT_FALSE(store.error().hint.empty());
+    EXPECT_EQ(fixture.reader->reads, 0);
+    EXPECT_EQ(fixture.ledger.snapshot().at(kCpu).now, 0_B);
 }
 
 TEST(WeightStore, GivesEverythingBackWhenItGoes) {
@@ -99,7 +157,7 @@ TEST(WeightStore, GivesEverythingBackWhenItGoes) {
 
 TEST(WeightStore, RefusesBeforeTheFirstByteIsRead) {
     Fixture fixture({bytes_at("a.weight", 0, 1000)});
-    fixture.ledger.set_limit(kCpu, 999_B);
+    fixture.ledger.set_limit(kCpu, 1023_B);
     const auto store = fixture.load();
     ASSERT_FALSE(store.has_value());
     EXPECT_EQ(store.error().code, Code::does_not_fit);
@@ -116,13 +174,13 @@ TEST(WeightStore, DoesNotRealiseAPlanThatDoesNotFit) {
                                           .ledger = &fixture.ledger});
     ASSERT_FALSE(store.has_value());
     EXPECT_EQ(store.error().code, Code::does_not_fit);
-    EXPECT_EQ(store.error().shortfall.at(kCpu).missing(), 990U);
+    EXPECT_EQ(store.error().shortfall.at(kCpu).missing(), 1014U);
     EXPECT_EQ(fixture.reader->reads, 0);
 }
 
 TEST(WeightStore, AFailedReadLeavesNothingReserved) {
     Fixture fixture({bytes_at("a.weight", 0, 9'000'000)},
-                    std::make_shared<PatternReader>(1U << 24U, 5'000'000));
+                    std::make_shared<PatternReader>(5'000'000));
     const auto store = fixture.load(3);
     ASSERT_FALSE(store.has_value());
     EXPECT_EQ(store.error().code, Code::io);

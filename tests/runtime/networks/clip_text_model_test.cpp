@@ -2,29 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "ballast/runtime/tensor/ops.hpp"
-#include "tests/support/golden_networks.hpp"
+#include "tests/support/tiny_part.hpp"
 
 namespace ballast::runtime::text {
 namespace {
 
-using ballast::testing::expect_close;
-using ballast::testing::golden_network;
-using ballast::testing::GoldenTensors;
-using ballast::testing::ResidentPart;
 using ballast::testing::Taps;
-using ballast::testing::Tolerances;
 
-const std::string kIo = "sd15-tiny.io.safetensors";
-
-struct TinyClip {
-    TinyClip()
-        : file(golden_network("sd15-tiny.safetensors")),
-          description(value_or_throw(
-              models::sd::describe_clip(value_or_throw(formats::open_tensors(file))))),
-          network(ClipTextModel::build(description.config, description.table)),
-          part(file, description.table) {}
-
+struct TinyClip : ballast::testing::TinyPart<ClipTextModel, &models::sd::describe_clip> {
     ClipTextModel::Output run(int layer, nn::LayerListener* listener = nullptr) {
         const auto ids = golden["clip.ids"].to(at::kLong);
         std::vector<std::int64_t> ends;
@@ -36,17 +24,6 @@ struct TinyClip {
         const nn::Forward forward(part.source, nullptr, listener);
         return network.run(forward, network.embed(forward, ids), ends, layer);
     }
-
-    void expect(const at::Tensor& actual, const std::string& name) {
-        expect_close(actual, golden[name], tolerances[name], name);
-    }
-
-    std::string file;
-    models::sd::ClipDescription description;
-    ClipTextModel network;
-    ResidentPart part;
-    GoldenTensors golden{golden_network(kIo)};
-    Tolerances tolerances{kIo};
 };
 
 TEST(ClipTextModel, MatchesTheReference) {

@@ -3,40 +3,22 @@
 #include <gtest/gtest.h>
 
 #include "ballast/runtime/tensor/ops.hpp"
-#include "tests/support/golden_networks.hpp"
+#include "tests/support/tiny_part.hpp"
 
 namespace ballast::runtime::networks::sd {
 namespace {
 
 using ballast::testing::expect_close;
-using ballast::testing::golden_network;
-using ballast::testing::GoldenTensors;
-using ballast::testing::ResidentPart;
 using ballast::testing::Taps;
-using ballast::testing::Tolerances;
 
-const std::string kIo = "sd15-tiny.io.safetensors";
-
-struct TinyUNet {
-    explicit TinyUNet(at::ScalarType type = at::kFloat)
-        : file(golden_network("sd15-tiny.safetensors")),
-          description(value_or_throw(
-              models::sd::describe_unet(value_or_throw(formats::open_tensors(file))))),
-          network(UNet::build(description.config, description.table)),
-          part(file, description.table, type) {}
+struct TinyUNet : ballast::testing::TinyPart<UNet, &models::sd::describe_unet> {
+    using TinyPart::TinyPart;
 
     at::Tensor run(const std::string& name, nn::LayerListener* listener = nullptr) {
         const nn::Forward forward(part.source, nullptr, listener);
         return network(forward, golden["unet." + name + ".x"],
                        golden["unet." + name + ".timesteps"], golden["unet." + name + ".context"]);
     }
-
-    std::string file;
-    models::sd::UNetDescription description;
-    UNet network;
-    ResidentPart part;
-    GoldenTensors golden{golden_network(kIo)};
-    Tolerances tolerances{kIo};
 };
 
 class UNetCases : public ::testing::TestWithParam<const char*> {};
@@ -44,7 +26,7 @@ class UNetCases : public ::testing::TestWithParam<const char*> {};
 TEST_P(UNetCases, MatchTheReference) {
     TinyUNet tiny;
     const auto name = "unet." + std::string(GetParam()) + ".out";
-    expect_close(tiny.run(GetParam()), tiny.golden[name], tiny.tolerances[name], name);
+    tiny.expect(tiny.run(GetParam()), name);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, UNetCases, ::testing::Values("a", "b", "c", "d"));
@@ -59,8 +41,7 @@ TEST(UNet, MatchesTheReferenceInEveryTappedModule) {
         if (!entry.name.starts_with(prefix)) continue;
         const auto module = entry.name.substr(prefix.size());
         ASSERT_TRUE(taps.outputs.contains(module)) << module;
-        expect_close(taps.outputs.at(module), tiny.golden[entry.name], tiny.tolerances[entry.name],
-                     module);
+        tiny.expect(taps.outputs.at(module), entry.name);
         ++compared;
     }
     EXPECT_EQ(compared, 9);
@@ -111,7 +92,7 @@ TEST(UNet, StopsAtTheNextLayerAndCanRunAgain) {
     ASSERT_FALSE(stopped.has_value());
     EXPECT_EQ(stopped.error().code, Code::interrupted);
     EXPECT_EQ(tiny.part.store->pins(), 0U);
-    expect_close(tiny.run("a"), tiny.golden["unet.a.out"], tiny.tolerances["unet.a.out"], "again");
+    tiny.expect(tiny.run("a"), "unet.a.out");
 }
 
 }  // namespace

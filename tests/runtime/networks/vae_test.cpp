@@ -3,39 +3,15 @@
 #include <gtest/gtest.h>
 
 #include "ballast/runtime/tensor/ops.hpp"
-#include "tests/support/golden_networks.hpp"
+#include "tests/support/tiny_part.hpp"
 
 namespace ballast::runtime::vae {
 namespace {
 
-using ballast::testing::expect_close;
-using ballast::testing::golden_network;
-using ballast::testing::GoldenTensors;
-using ballast::testing::ResidentPart;
 using ballast::testing::Taps;
-using ballast::testing::Tolerances;
 
-const std::string kIo = "sd15-tiny.io.safetensors";
-
-struct TinyVae {
-    TinyVae()
-        : file(golden_network("sd15-tiny.safetensors")),
-          description(value_or_throw(
-              models::sd::describe_vae(value_or_throw(formats::open_tensors(file))))),
-          network(Vae::build(description.config, description.table)),
-          part(file, description.table) {}
-
-    void expect(const at::Tensor& actual, const std::string& name) {
-        expect_close(actual, golden[name], tolerances[name], name);
-    }
-
-    std::string file;
-    models::sd::VaeDescription description;
-    Vae network;
-    ResidentPart part;
+struct TinyVae : ballast::testing::TinyPart<Vae, &models::sd::describe_vae> {
     nn::Forward forward{part.source};
-    GoldenTensors golden{golden_network(kIo)};
-    Tolerances tolerances{kIo};
 };
 
 TEST(Vae, DecodesAsTheReference) {

@@ -72,7 +72,7 @@ TEST(Conditioning, RefusesToMixWhatDoesNotFit) {
 TEST(Conditioning, StoresAreasInCells) {
     const auto placed =
         set_area(text_of(1.0), {.width = 71, .height = 64, .x = 15, .y = 8}, 0.5)[0];
-    EXPECT_EQ(std::get<Area>(placed.area), (Area{.height = 8, .width = 8, .y = 1, .x = 1}));
+    EXPECT_EQ(placed.area, (Area{.height = 8, .width = 8, .y = 1, .x = 1}));
     EXPECT_EQ(placed.strength, 0.5);
 }
 

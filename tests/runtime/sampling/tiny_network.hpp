@@ -16,13 +16,12 @@ class TinyNetwork final : public runtime::sampling::DiffusionNetwork {
 public:
     struct Call {
         std::vector<std::int64_t> shape;
-        std::vector<runtime::sampling::Side> sides;
         std::int64_t tokens;
     };
 
     at::Tensor apply(const runtime::sampling::NetworkInput& input) override {
         using namespace runtime;  // operators
-        calls.push_back({input.x.sizes().vec(), input.sides, input.context.size(1)});
+        calls.push_back({input.x.sizes().vec(), input.context.size(1)});
         const auto mean = input.context.mean(at::IntArrayRef{1, 2}).view({-1, 1, 1, 1});
         const auto time = input.timesteps.view({-1, 1, 1, 1});
         return input.x * 0.5F + mean * 0.2F + time * 0.0001F;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "ballast/runtime/tensor/ops.hpp"
 
 namespace ballast::runtime::ops {
@@ -91,9 +93,18 @@ TEST(Conv2d, GivesTheSameInEveryWay) {
     }
 }
 
+/// The definition: x times the share of a normal distribution that lies below x.
+at::Tensor gelu_by_definition(const at::Tensor& x) {
+    auto result = x.clone(at::MemoryFormat::Contiguous);
+    auto* values = result.mutable_data_ptr<float>();
+    for (std::int64_t i = 0; i < result.numel(); ++i)
+        values[i] *= 0.5F * (1.0F + std::erf(values[i] / std::sqrt(2.0F)));
+    return result;
+}
+
 TEST(GatedGelu, MultipliesValuesWithTheGeluOfTheirGates) {
     const auto x = pattern({3, 2, 10}, 0.9);
-    const auto expected = x.narrow(-1, 0, 5).mul(gelu(x.narrow(-1, 5, 5)));
+    const auto expected = x.narrow(-1, 0, 5).mul(gelu_by_definition(x.narrow(-1, 5, 5)));
     auto both = x.clone();
     const auto gated = gated_gelu(both);
     EXPECT_EQ(gated.sizes(), expected.sizes());

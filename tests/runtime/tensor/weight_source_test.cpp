@@ -16,7 +16,6 @@ using namespace ballast::literals;
 class MemoryReader final : public formats::Reader {
 public:
     explicit MemoryReader(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
-    [[nodiscard]] Bytes size() const override { return Bytes{bytes_.size()}; }
     Result<void> read(std::uint64_t offset, std::span<std::byte> destination) const override {
         std::memcpy(destination.data(), bytes_.data() + offset, destination.size());
         return {};

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "ballast/engine/formats/io/system_error.hpp"
+#include "ballast/engine/core/system_error.hpp"
 
 namespace ballast::formats {
 namespace {

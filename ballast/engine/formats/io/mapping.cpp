@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "ballast/engine/formats/io/system_error.hpp"
+#include "ballast/engine/core/system_error.hpp"
 
 namespace ballast::formats {
 namespace {

@@ -13,7 +13,6 @@ class PositionedReader final : public Reader {
 public:
     explicit PositionedReader(File file) : file_(std::move(file)) {}
 
-    [[nodiscard]] Bytes size() const override { return file_.size(); }
     Result<void> read(std::uint64_t offset, std::span<std::byte> destination) const override {
         return file_.read_at(offset, destination);
     }
@@ -27,7 +26,6 @@ public:
     MapReader(File file, std::shared_ptr<const Mapping> map)
         : file_(std::move(file)), map_(std::move(map)) {}
 
-    [[nodiscard]] Bytes size() const override { return file_.size(); }
     Result<void> read(std::uint64_t offset, std::span<std::byte> destination) const override {
         // a cut file is an error here, not the signal that touching the map would raise
         if (auto inside = file_.check_range(offset, destination.size()); !inside) return inside;

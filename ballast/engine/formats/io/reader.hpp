@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "ballast/engine/core/bytes.hpp"
+#include "ballast/engine/core/result.hpp"
 
 namespace ballast::formats {
 
@@ -19,7 +19,6 @@ public:
     Reader& operator=(const Reader&) = delete;
     virtual ~Reader() = default;
 
-    [[nodiscard]] virtual Bytes size() const = 0;
     /// Fills `destination` from `offset` on; from any thread. Fails with `corrupt_file` when the
     /// file ends first, with `io` when the system refuses; `destination` then holds anything.
     virtual Result<void> read(std::uint64_t offset, std::span<std::byte> destination) const = 0;

@@ -1,6 +1,7 @@
 #include "ballast/runtime/networks/sd/unet.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "ballast/runtime/tensor/ops.hpp"
 
@@ -23,15 +24,15 @@ at::Tensor embed_timesteps(const at::Tensor& timesteps, std::int64_t width) {
 }  // namespace
 
 UNet UNet::build(const models::sd::UNetConfig& config, const plan::BlockTable& table) {
-    return UNet(config, nn::Binder(table));
+    return UNet(config, models::sd::layout(config), nn::Binder(table));
 }
 
-UNet::UNet(const models::sd::UNetConfig& config, const nn::Binder& binder)
+UNet::UNet(const models::sd::UNetConfig& config, const models::sd::UNetLayout& layout,
+           const nn::Binder& binder)
     : model_channels_(config.model_channels),
       time_first_(binder, "time_embed.0"),
       time_second_(binder, "time_embed.2"),
       middle_([&]() -> Middle {
-          const auto layout = models::sd::layout(config);
           const auto width = layout.middle_channels;
           const auto below = binder.below("middle_block");
           return {.first = ResidualBlock(below, "0", width, width, config.norm_groups),
@@ -41,7 +42,6 @@ UNet::UNet(const models::sd::UNetConfig& config, const nn::Binder& binder)
       out_norm_(binder, "out.0", config.norm_groups.of(config.model_channels), kEps,
                 nn::GroupNorm::Then::silu),
       out_conv_(binder, "out.2", {}) {
-    const auto layout = models::sd::layout(config);
     for (const auto& stage : layout.input) input_.push_back(make_stage(stage, config, binder));
     for (const auto& stage : layout.output) output_.push_back(make_stage(stage, config, binder));
 }
@@ -54,25 +54,24 @@ UNet::Stage UNet::make_stage(const models::sd::UNetStage& description,
     stage.path = binder.path(description.path);
     switch (description.kind) {
         case Kind::convolution:
-            stage.convolution.emplace_back(below, "0", nn::Conv2d::Shape{});
+            stage.convolution.emplace(below, "0", nn::Conv2d::Shape{});
             return stage;
         case Kind::downsampling:
-            stage.convolution.emplace_back(below, "0.op",
-                                           nn::Conv2d::Shape{.stride = 2, .padding = 1});
+            stage.convolution.emplace(below, "0.op", nn::Conv2d::Shape{.stride = 2, .padding = 1});
             return stage;
         case Kind::residual: break;
     }
     int next = 0;
-    stage.residual.emplace_back(below, std::to_string(next++),
-                                description.in_channels + description.skip_channels,
-                                description.out_channels, config.norm_groups);
+    stage.residual.emplace(below, std::to_string(next++),
+                           description.in_channels + description.skip_channels,
+                           description.out_channels, config.norm_groups);
     if (description.depth > 0)
-        stage.transformer.emplace_back(below, std::to_string(next++), description.out_channels,
-                                       description.depth, config);
+        stage.transformer.emplace(below, std::to_string(next++), description.out_channels,
+                                  description.depth, config);
     if (description.then == models::sd::UNetStage::Then::upsampling) {
         const auto name = std::to_string(next);
-        stage.upsampling.push_back(
-            {.conv = nn::Conv2d(below.below(name), "conv", {}), .path = below.path(name)});
+        stage.upsampling =
+            Upsampling{.conv = nn::Conv2d(below.below(name), "conv", {}), .path = below.path(name)};
     }
     return stage;
 }
@@ -80,15 +79,15 @@ UNet::Stage UNet::make_stage(const models::sd::UNetStage& description,
 at::Tensor UNet::apply(const Stage& stage, const nn::Forward& forward, at::Tensor x,
                        const at::Tensor& embedding, const at::Tensor& context,
                        const at::Tensor& next_skip) {
-    for (const auto& layer : stage.convolution) x = layer(forward, x);
-    for (const auto& layer : stage.residual) x = layer(forward, x, embedding);
-    for (const auto& layer : stage.transformer) x = layer(forward, x, context);
-    for (const auto& layer : stage.upsampling) {
+    if (stage.convolution) x = (*stage.convolution)(forward, x);
+    if (stage.residual) x = (*stage.residual)(forward, x, embedding);
+    if (stage.transformer) x = (*stage.transformer)(forward, x, context);
+    if (stage.upsampling) {
         // to the size that the way down had, which is not always twice this one
         const auto height = next_skip.defined() ? next_skip.size(2) : 2 * x.size(2);
         const auto width = next_skip.defined() ? next_skip.size(3) : 2 * x.size(3);
-        x = layer.conv(forward, ops::upsample_nearest(x, height, width));
-        forward.emit(layer.path, x);
+        x = stage.upsampling->conv(forward, ops::upsample_nearest(x, height, width));
+        forward.emit(stage.upsampling->path, x);
     }
     forward.emit(stage.path, x);
     return x;

@@ -6,7 +6,8 @@
 // embedding); Rombach et al., "High-Resolution Image Synthesis with Latent Diffusion Models", 2022
 // (transformer blocks with cross-attention).
 
-#include <variant>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "ballast/models/sd/unet.hpp"
@@ -30,12 +31,12 @@ private:
         nn::Conv2d conv;
         std::string path;
     };
-    /// What one numbered stage applies, in order.
+    /// What one numbered stage applies, in order; which of these it has is its kind.
     struct Stage {
-        std::vector<nn::Conv2d> convolution;  // first layer or downsampling
-        std::vector<ResidualBlock> residual;
-        std::vector<SpatialTransformer> transformer;
-        std::vector<Upsampling> upsampling;
+        std::optional<nn::Conv2d> convolution;  // first layer or downsampling
+        std::optional<ResidualBlock> residual;
+        std::optional<SpatialTransformer> transformer;
+        std::optional<Upsampling> upsampling;
         std::string path;
     };
     struct Middle {
@@ -44,7 +45,8 @@ private:
         ResidualBlock second;
     };
 
-    UNet(const models::sd::UNetConfig& config, const nn::Binder& binder);
+    UNet(const models::sd::UNetConfig& config, const models::sd::UNetLayout& layout,
+         const nn::Binder& binder);
     static Stage make_stage(const models::sd::UNetStage& description,
                             const models::sd::UNetConfig& config, const nn::Binder& binder);
 

@@ -85,14 +85,6 @@ Conditioning set_area(const Conditioning& list, const PixelArea& area, double st
     });
 }
 
-Conditioning set_area_share(const Conditioning& list, const AreaShare& area, double strength) {
-    return changed(list, [&](ConditioningEntry& entry) {
-        entry.area = area;
-        entry.strength = strength;
-        entry.mask_area = MaskArea::whole;
-    });
-}
-
 Conditioning set_mask(const Conditioning& list, const at::Tensor& mask, double strength,
                       MaskArea mask_area) {
     if ((mask.dim() != 2 && mask.dim() != 3) || mask.numel() == 0)

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <variant>
 #include <vector>
 
 namespace ballast::runtime::sampling {
@@ -22,33 +21,21 @@ struct Area {
     bool operator==(const Area&) const = default;
 };
 
-/// A rectangle in shares of the latent's height and width.
-struct AreaShare {
-    double height = 1.0;
-    double width = 1.0;
-    double y = 0.0;
-    double x = 0.0;
-};
-
 /// Which part of the latent the network sees for an entry with a mask.
 enum class MaskArea { whole, bounds };
-
-/// A fill entry takes what the others of its side leave uncovered.
-enum class EntryRole { ordinary, fill };
 
 /// One text (or picture) and the place, strength and time at which it holds.
 struct ConditioningEntry {
     at::Tensor embedding;  ///< [1 or B, tokens, width]
     at::Tensor pooled;     ///< [1 or B, width]; undefined if there is none
 
-    std::variant<std::monostate, Area, AreaShare> area;  ///< everywhere, if nothing is set
+    std::optional<Area> area;  ///< everywhere, if nothing is set
     double strength = 1.0;
     at::Tensor mask;  ///< [N, H, W] of any size; undefined if there is none
     double mask_strength = 1.0;
     MaskArea mask_area = MaskArea::whole;
     std::optional<double> start_percent;  ///< of the way from noise (0) to picture (1)
     std::optional<double> end_percent;
-    EntryRole role = EntryRole::ordinary;
 };
 
 using Conditioning = std::vector<ConditioningEntry>;
@@ -72,7 +59,6 @@ struct PixelArea {
     std::int64_t y = 0;
 };
 Conditioning set_area(const Conditioning& list, const PixelArea& area, double strength);
-Conditioning set_area_share(const Conditioning& list, const AreaShare& area, double strength);
 
 /// `mask` is [H, W] or [N, H, W]; 1 = here. Throws `Failure` (`bad_value`) for other shapes.
 Conditioning set_mask(const Conditioning& list, const at::Tensor& mask, double strength,

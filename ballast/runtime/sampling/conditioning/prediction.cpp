@@ -1,8 +1,10 @@
 #include "ballast/runtime/sampling/conditioning/prediction.hpp"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <numeric>
+#include <optional>
+#include <vector>
 
 #include "ballast/runtime/sampling/conditioning/weight_map.hpp"
 #include "ballast/runtime/tensor/arithmetic.hpp"
@@ -37,50 +39,16 @@ Pending pending(const PreparedEntry& entry, Side side, const at::Tensor& x) {
             .context = entry.context};
 }
 
-/// What the entries of `side` leave of a full weight, [B, 1, h, w].
-at::Tensor uncovered(const std::vector<Pending>& entries, Side side, at::IntArrayRef shape) {
-    at::Tensor rest = ops::full({shape[0], 1, shape[2], shape[3]}, 1.0, at::kFloat);
-    for (const Pending& entry : entries)
-        if (entry.side == side) inside(rest, entry.area).sub_(entry.weight);
-    return rest.clamp_min(0.0);
-}
-
-void add_ordinary(std::vector<Pending>& all, const std::vector<PreparedEntry>& entries, Side side,
-                  const at::Tensor& x, float sigma) {
-    for (const PreparedEntry& entry : entries)
-        if (entry.role == EntryRole::ordinary && entry.is_active(sigma))
-            all.push_back(pending(entry, side, x));
-}
-
-/// Fill entries get the weight that the ordinary ones left, everywhere or inside their area.
-void add_fill(std::vector<Pending>& all, const std::vector<PreparedEntry>& entries, Side side,
-              const at::Tensor& x, float sigma, const at::Tensor& rest) {
-    for (const PreparedEntry& entry : entries) {
-        if (entry.role != EntryRole::fill || !entry.is_active(sigma)) continue;
-        Pending fill = pending(entry, side, x);
-        fill.weight = inside(rest, fill.area);
-        all.push_back(std::move(fill));
-    }
-}
-
-bool has_fill(const std::vector<PreparedEntry>& entries) {
-    return std::any_of(entries.begin(), entries.end(),
-                       [](const PreparedEntry& e) { return e.role == EntryRole::fill; });
-}
-
 std::vector<Pending> all_pending(const std::vector<PreparedEntry>& positive,
                                  const std::vector<PreparedEntry>& negative, const at::Tensor& x,
                                  float sigma) {
-    const std::array sides{std::pair{Side::positive, &positive},
-                           std::pair{Side::negative, &negative}};
     std::vector<Pending> all;
-    for (const auto& [side, entries] : sides) add_ordinary(all, *entries, side, x, sigma);
-    std::array<at::Tensor, 2> rest;
-    for (std::size_t i = 0; i < sides.size(); ++i)
-        if (has_fill(*sides[i].second)) rest[i] = uncovered(all, sides[i].first, x.sizes());
-    for (std::size_t i = 0; i < sides.size(); ++i)
-        if (rest[i].defined() && !(rest[i].max().item<float>() == 0.0F))
-            add_fill(all, *sides[i].second, sides[i].first, x, sigma, rest[i]);
+    const auto add = [&](Side side, const std::vector<PreparedEntry>& entries) {
+        for (const PreparedEntry& entry : entries)
+            if (entry.is_active(sigma)) all.push_back(pending(entry, side, x));
+    };
+    add(Side::positive, positive);
+    add(Side::negative, negative);
     return all;
 }
 
@@ -141,12 +109,6 @@ at::Tensor joined_context(const Batch& batch) {
     return ops::cat(parts, 0);
 }
 
-std::vector<Side> sides_of(const Batch& batch) {
-    std::vector<Side> sides;
-    for (const Pending& entry : batch) sides.push_back(entry.side);
-    return sides;
-}
-
 /// The weighted sum of one side's predictions.
 class Average {
 public:
@@ -182,8 +144,7 @@ SidePredictions Predictor::predict(const PreparedConditioning& conditioning, con
         const NetworkInput input{
             .x = sampling.network_input(sigma, joined),
             .timesteps = ops::full({joined.size(0)}, sampling.timestep(sigma), at::kFloat),
-            .context = joined_context(batch),
-            .sides = sides_of(batch)};
+            .context = joined_context(batch)};
         const at::Tensor output = network->apply(input).to(at::kFloat);
         if (after) after(input, sigma, output);
         const at::Tensor predictions = sampling.denoised(sigma, output, joined);

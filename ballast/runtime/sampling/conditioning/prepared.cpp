@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "ballast/runtime/sampling/latent.hpp"
 #include "ballast/runtime/tensor/failure.hpp"
@@ -22,16 +21,6 @@ struct Size {
     std::int64_t height;
     std::int64_t width;
 };
-
-Area cells(const AreaShare& share, Size latent) {
-    const auto scaled = [](double part, std::int64_t whole) {  // half to even
-        return static_cast<std::int64_t>(std::nearbyint(part * static_cast<double>(whole)));
-    };
-    return {.height = std::max<std::int64_t>(1, scaled(share.height, latent.height)),
-            .width = std::max<std::int64_t>(1, scaled(share.width, latent.width)),
-            .y = scaled(share.y, latent.height),
-            .x = scaled(share.x, latent.width)};
-}
 
 /// The smallest rectangle around everything in `mask` [N, 1, h, w] that is not zero.
 Area bounds_of(const at::Tensor& mask, Size latent) {
@@ -55,9 +44,7 @@ Area bounds_of(const at::Tensor& mask, Size latent) {
 
 std::optional<Area> area_of(const ConditioningEntry& entry, const at::Tensor& mask, Size latent) {
     if (mask.defined() && entry.mask_area == MaskArea::bounds) return bounds_of(mask, latent);
-    if (const auto* area = std::get_if<Area>(&entry.area)) return *area;
-    if (const auto* share = std::get_if<AreaShare>(&entry.area)) return cells(*share, latent);
-    return std::nullopt;
+    return entry.area;
 }
 
 void check_area(const Area& area, Size latent) {
@@ -91,7 +78,6 @@ PreparedEntry prepare_entry(const ConditioningEntry& entry, const ModelSampling&
     prepared.context = repeated_to(entry.embedding, shape[0]);
     prepared.strength = static_cast<float>(entry.strength);
     prepared.mask_strength = static_cast<float>(entry.mask_strength);
-    prepared.role = entry.role;
     at::Tensor mask;
     if (entry.mask.defined()) {
         // bounds are those of all masks; of the masks themselves, only B take part

@@ -1,6 +1,6 @@
 #pragma once
-// Conditioning made ready for one run: shares became latent cells, masks the latent's size,
-// percentages sigmas, and every area of one side has its counterpart on the other.
+// Conditioning made ready for one run: masks became the latent's size, percentages sigmas, and
+// every area of one side has its counterpart on the other.
 
 #include <ATen/core/Tensor.h>
 
@@ -24,7 +24,6 @@ struct PreparedEntry {
     float mask_strength = 1.0F;
     float first_sigma = std::numeric_limits<float>::infinity();  ///< active from here
     float last_sigma = 0.0F;                                     ///< down to here
-    EntryRole role = EntryRole::ordinary;
 
     [[nodiscard]] bool is_active(float sigma) const {
         return sigma <= first_sigma && sigma >= last_sigma;

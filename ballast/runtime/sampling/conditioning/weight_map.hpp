@@ -3,6 +3,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
+
 #include "ballast/runtime/sampling/conditioning/prepared.hpp"
 
 namespace ballast::runtime::sampling {

@@ -5,7 +5,6 @@
 #include <cerrno>
 
 #include "ballast/engine/formats/io/mapping.hpp"
-#include "ballast/engine/formats/io/system_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace ballast::formats {
@@ -58,18 +57,6 @@ TEST(Mapping, AnEmptyFileIsAnEmptyMap) {
     const auto file = File::open(folder.write("a", ""));
     ASSERT_TRUE(file.has_value());
     EXPECT_TRUE((*Mapping::map(*file))->bytes().empty());
-}
-
-TEST(SystemError, TellsMissingFilesFromRefusals) {
-    EXPECT_EQ(system_error("f", "cannot open", ENOENT).code, Code::not_found);
-    EXPECT_EQ(system_error("f", "cannot open", ENOTDIR).code, Code::not_found);
-    const auto denied = system_error("f", "cannot open", EACCES);
-    EXPECT_EQ(denied.code, Code::io);
-    EXPECT_EQ(denied.place.file, "f");
-    EXPECT_FALSE(denied.hint.empty());
-    const auto broken = system_error("f", "cannot read", EIO);
-    EXPECT_EQ(broken.code, Code::io);
-    EXPECT_NE(broken.hint.find("disk"), std::string::npos);
 }
 
 }  // namespace

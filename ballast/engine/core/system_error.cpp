@@ -1,14 +1,27 @@
-#include "ballast/engine/formats/io/system_error.hpp"
+#include "ballast/engine/core/system_error.hpp"
 
 #include <cerrno>
 #include <system_error>
 #include <utility>
 
-namespace ballast::formats {
+namespace ballast {
 namespace {
+
+/// What the system's own words say less clearly.
+std::string reason_for(int number) {
+    switch (number) {
+        case ENOENT:
+        case ENOTDIR: return "there is no such file";
+        case EISDIR: return "it is a folder";
+        default: return system_reason(number);
+    }
+}
 
 std::string hint_for(int number) {
     switch (number) {
+        case ENOENT:
+        case ENOTDIR: return "check the path";
+        case EISDIR: return "name a file inside it";
         case EACCES:
         case EPERM: return "check who may read the file and the folders above it";
         case EMFILE:
@@ -22,13 +35,13 @@ std::string hint_for(int number) {
 
 Error system_error(const std::filesystem::path& path, std::string what, int number) {
     const bool is_missing = number == ENOENT || number == ENOTDIR;
-    // not strerror: it may share one buffer among threads
-    auto why = std::generic_category().message(number);
     return Error{.code = is_missing ? Code::not_found : Code::io,
                  .what = std::move(what),
-                 .why = is_missing ? "there is no such file" : std::move(why),
+                 .why = reason_for(number),
                  .place = {.file = path.string()},
-                 .hint = is_missing ? "check the path" : hint_for(number)};
+                 .hint = hint_for(number)};
 }
 
-}  // namespace ballast::formats
+std::string system_reason(int number) { return std::generic_category().message(number); }
+
+}  // namespace ballast
