@@ -1,10 +1,10 @@
 #include "ballast/engine/machine/memory_class.hpp"
+#include "ballast/engine/core/ascii.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <initializer_list>
 
 namespace ballast::machine {
@@ -17,17 +17,6 @@ constexpr double kSamePoolLeast = 0.90;
 constexpr double kSamePoolMost = 1.10;
 constexpr double kHintLeast = 0.95;
 constexpr double kHintMost = 1.05;
-
-std::string lower(std::string_view text) {
-    std::string result(text);
-    std::ranges::transform(result, result.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return result;
-}
-
-bool is_word_character(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 /// Whether `word` (lower case) stands alone in `text` (lower case): gb10 is not in "gb102".
 bool has_word(std::string_view text, std::string_view word) {

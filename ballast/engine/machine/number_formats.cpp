@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 
+#include "ballast/engine/core/ascii.hpp"
 #include "ballast/engine/machine/inference_reserve.hpp"
 #include "ballast/engine/machine/memory_class.hpp"
 
@@ -48,12 +48,6 @@ template <typename Parts>
 bool has_any(std::string_view text, const Parts& parts) {
     return std::ranges::any_of(
         parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
-}
-
-std::string lower(std::string text) {
-    std::ranges::transform(text, text.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
 }
 
 std::optional<int> parse_int(std::string_view text) {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <set>
 
+#include "ballast/engine/core/ascii.hpp"
 #include "ballast/engine/core/json_members.hpp"
 #include "ballast/engine/core/text_file.hpp"
 
@@ -14,12 +14,6 @@ namespace ballast::machine {
 namespace {
 
 constexpr Bytes kLargestFile{std::uint64_t{4} << 20U};
-
-std::string lower(std::string text) {
-    std::ranges::transform(text, text.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
 
 HostProfile read_host(JsonMembers host) {
     HostProfile result{.total = host.bytes("total"),

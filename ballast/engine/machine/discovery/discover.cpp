@@ -1,7 +1,6 @@
 #include "ballast/engine/machine/discovery/discover.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <utility>
 
@@ -23,9 +22,7 @@ namespace fs = std::filesystem;
 
 /// WSL has a kernel of Microsoft's, and says so in its version.
 System system_of(const fs::path& proc) {
-    auto release = small_file(proc / "sys" / "kernel" / "osrelease").value_or("");
-    std::ranges::transform(release, release.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const auto release = lower(small_file(proc / "sys" / "kernel" / "osrelease").value_or(""));
     return release.find("microsoft") == std::string::npos ? System::gnu_linux : System::wsl2;
 }
 

@@ -11,13 +11,6 @@ constexpr Bytes kLargestFile{1U << 20U};
 
 }  // namespace
 
-std::string_view trimmed(std::string_view text) {
-    constexpr std::string_view kBlanks = " \t\r\n";
-    const auto first = text.find_first_not_of(kBlanks);
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
 std::optional<std::uint64_t> parse_count(std::string_view text) {
     std::uint64_t value = 0;
     const auto* end = text.data() + text.size();

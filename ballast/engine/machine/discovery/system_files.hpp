@@ -8,12 +8,10 @@
 #include <string>
 #include <string_view>
 
+#include "ballast/engine/core/ascii.hpp"
 #include "ballast/engine/core/bytes.hpp"
 
 namespace ballast::machine {
-
-/// Without the blanks and line ends around it.
-std::string_view trimmed(std::string_view text);
 
 /// Digits and nothing else; nothing for signs, words and what 64 bits cannot hold.
 std::optional<std::uint64_t> parse_count(std::string_view text);
