@@ -47,6 +47,11 @@ bool empties_after_free(bool left_entirely, VramState state, Bytes kept, Bytes f
     return state != VramState::high && kept.times(4) > free;
 }
 
+bool reached_the_system(Bytes released, std::optional<Bytes> before, std::optional<Bytes> after) {
+    if (!before || !after) return true;
+    return after->minus_or_zero(*before).times(10) >= released.times(8);
+}
+
 std::vector<EmptyingStep> emptying_steps(DeviceKind kind) {
     switch (kind) {
         case DeviceKind::cuda:

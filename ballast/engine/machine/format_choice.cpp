@@ -38,11 +38,13 @@ std::optional<NumberFormat> said_for_unet(const FormatOptions& options) {
     return options.force_fp16 ? std::optional(fp16) : std::nullopt;
 }
 
-/// An fp8 file stays as it is if its numbers are multiplied directly or if nothing wider fits.
-bool keeps_fp8(const FormatQuestion& question, std::optional<NumberFormat> majority) {
-    return majority && is_fp8(*majority) &&
-           (has_hardware_fp8(question.device, question.options) ||
-            2.0 * question.params > question.max_weights);
+/// An fp8 file's own format, if its numbers are multiplied directly or if nothing wider fits.
+std::optional<NumberFormat> kept_fp8(const FormatQuestion& question,
+                                     std::optional<NumberFormat> majority) {
+    if (!majority || !is_fp8(*majority)) return std::nullopt;
+    const bool is_kept = has_hardware_fp8(question.device, question.options) ||
+                         2.0 * question.params > question.max_weights;
+    return is_kept ? majority : std::nullopt;
 }
 
 }  // namespace
@@ -52,7 +54,7 @@ NumberFormat stored_format(const FormatQuestion& where, const WeightsFile& file)
     if (const auto said = said_for_unet(where.options)) return *said;
 
     auto question = plain(where, file.params.value_or(kUnknownParams));
-    if (keeps_fp8(question, file.majority)) return *file.majority;
+    if (const auto kept = kept_fp8(question, file.majority)) return *kept;
     const bool prefers_fp16 = where.options.fast_fp16_accumulation || file.majority == fp16;
     if (prefers_fp16 && has(file.supported, fp16) && fp16_usable(question)) return fp16;
     if (const auto usable = first_usable(question, file.supported)) return *usable;
@@ -117,7 +119,7 @@ bool is_computable(DeviceKind device, NumberFormat format) {
 
 NumberFormat pick_weight_format(std::optional<NumberFormat> wanted, NumberFormat fallback,
                                 DeviceKind device) {
-    if (!wanted || bytes_of(*wanted) > bytes_of(fallback) || !is_castable(device, *wanted))
+    if (!wanted || bytes_of(wanted) > bytes_of(fallback) || !is_castable(device, *wanted))
         return fallback;
     return *wanted;
 }

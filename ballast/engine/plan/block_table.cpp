@@ -43,11 +43,6 @@ std::optional<BlockId> BlockTable::find(std::string_view name) const {
     return BlockId{*found};
 }
 
-Bytes footprint(Bytes tensor) {
-    const auto partial = tensor.count() % kTensorAlignment;
-    return partial == 0 ? tensor : tensor + Bytes{kTensorAlignment - partial};
-}
-
 BlockTable group_into_blocks(const std::vector<BlockTensor>& tensors) {
     const auto inner = inner_prefixes(tensors);
     std::vector<Block> blocks;
@@ -61,7 +56,7 @@ BlockTable group_into_blocks(const std::vector<BlockTensor>& tensors) {
             if (is_new) blocks.push_back({.name = std::string(prefix)});
             block = &blocks[place->second];
         }
-        block->bytes += footprint(tensor.bytes);
+        block->bytes += tensor.bytes;
         block->tensors.push_back(tensor);  // copied: `inner` views the names
     }
     if (!loose.tensors.empty()) blocks.push_back(std::move(loose));

@@ -12,12 +12,6 @@
 
 namespace ballast::plan {
 
-/// In memory every tensor begins at a multiple of this, which arithmetic wants.
-inline constexpr std::uint64_t kTensorAlignment = 64;
-
-/// What a tensor of that many bytes takes in memory: up to where the next one may begin.
-Bytes footprint(Bytes tensor);
-
 /// One stored tensor of a block. `name` is the tensor's name inside its model, without the prefix
 /// that a checkpoint puts before it; `offset` is its place in the model's file.
 struct BlockTensor {
@@ -40,7 +34,7 @@ struct BlockId {
 struct Block {
     std::string
         name{};     ///< module path, e.g. "input_blocks.1.0.in_layers.2"; "<loose>" for the rest
-    Bytes bytes{};  ///< that it takes in memory: the footprints of its tensors
+    Bytes bytes{};  ///< of its tensors, as stored
     std::vector<BlockTensor> tensors{};
 
     bool operator==(const Block&) const = default;

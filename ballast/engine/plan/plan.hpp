@@ -15,7 +15,7 @@ namespace ballast::plan {
 struct Plan {
     DeviceId compute;
     std::vector<DeviceId> homes;           ///< one per block, in model order
-    std::map<DeviceId, Bytes> per_device;  ///< that the blocks at home there take
+    std::map<DeviceId, Bytes> per_device;  ///< of the blocks at home there, as stored
     bool fits = true;
     std::map<DeviceId, Shortfall> shortfall;
 

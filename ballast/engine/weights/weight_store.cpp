@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -22,6 +23,12 @@ Error cannot_load(Code code, std::string why, std::string hint) {
             .what = "cannot load the weights",
             .why = std::move(why),
             .hint = std::move(hint)};
+}
+
+/// The largest power of two up to a cache line that divides `bytes`.
+std::uint64_t alignment_of(std::uint64_t bytes) {
+    constexpr std::uint64_t kCacheLine = 64;
+    return std::min(bytes & (~bytes + 1), kCacheLine);
 }
 
 /// Whether every block has a home that can hold it, and the compute device is there, too.
@@ -151,18 +158,28 @@ Result<void> WeightStore::read_all(const formats::Reader& reader, unsigned threa
 }
 
 std::size_t WeightStore::lay_out() {
-    std::size_t end = 0;
+    struct Slot {
+        std::size_t block;
+        std::size_t tensor;
+        std::uint64_t bytes;
+    };
+    std::vector<Slot> slots;
+    const auto& blocks = table_.blocks();
     realised_.try_emplace(plan_.compute);
-    for (std::size_t b = 0; b < table_.blocks().size(); ++b) {
-        const auto begin = end;
-        auto& offsets = placed_.emplace_back();
-        for (const auto& tensor : table_.blocks()[b].tensors) {
-            offsets.push_back(end);
-            end += tensor.bytes.count();
-            end = (end + plan::kTensorAlignment - 1) / plan::kTensorAlignment *
-                  plan::kTensorAlignment;
-        }
-        realised_[plan_.homes[b]] += Bytes{end - begin};
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+        placed_.emplace_back(blocks[b].tensors.size());
+        for (std::size_t t = 0; t < blocks[b].tensors.size(); ++t)
+            slots.push_back({b, t, blocks[b].tensors[t].bytes.count()});
+    }
+    // No byte is lost between tensors: first those that end where a cache line does, then the
+    // others by how evenly their sizes divide, so that each begins at a multiple of its element.
+    std::ranges::stable_sort(slots, std::ranges::greater{},
+                             [](const Slot& slot) { return alignment_of(slot.bytes); });
+    std::size_t end = 0;
+    for (const auto& slot : slots) {
+        placed_[slot.block][slot.tensor] = end;
+        end += slot.bytes;
+        realised_[plan_.homes[slot.block]] += Bytes{slot.bytes};
     }
     return end;
 }

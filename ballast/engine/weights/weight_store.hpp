@@ -29,7 +29,8 @@ public:
     ~Pin();
 
     [[nodiscard]] const plan::Block& block() const;
-    /// Bytes of the block's `tensor`-th tensor as stored in the file, aligned to 64.
+    /// Bytes of the block's `tensor`-th tensor as stored in the file, aligned to 64 where its size
+    /// is a multiple of 64, else at least to its element.
     [[nodiscard]] std::span<const std::byte> bytes(std::size_t tensor) const;
 
 private:
@@ -64,8 +65,7 @@ public:
 
     [[nodiscard]] const plan::BlockTable& table() const { return table_; }
     [[nodiscard]] const plan::Plan& plan() const { return plan_; }
-    /// Bytes per device as they were laid out, padding between tensors included: counted while the
-    /// blocks were placed, not taken from the plan, so that the two can be compared.
+    /// Bytes laid out per device, measured while laying out: what the plan promised.
     [[nodiscard]] const std::map<DeviceId, Bytes>& realised() const { return realised_; }
 
     /// Pins one block. A resident block is always granted.

@@ -211,6 +211,13 @@ TEST(CacheAction, AFreeEmptiesAtAQuarterExceptWhenModelsStay) {
     EXPECT_TRUE(empties_after_free(false, VramState::disabled, gib(9), gib(10)));
 }
 
+TEST(CacheAction, AReleaseIsCheckedAgainstTheSystem) {
+    EXPECT_TRUE(reached_the_system(gib(10), gib(20), gib(28)));
+    EXPECT_FALSE(reached_the_system(gib(10), gib(20), gib(27.9)));
+    EXPECT_FALSE(reached_the_system(gib(10), gib(20), gib(15))) << "others took it meanwhile";
+    EXPECT_TRUE(reached_the_system(gib(10), std::nullopt, gib(1)));
+}
+
 TEST(CacheAction, EveryKindHasItsSteps) {
     using enum EmptyingStep;
     EXPECT_EQ(emptying_steps(DeviceKind::cuda),

@@ -74,7 +74,12 @@ TEST(WeightStore, HoldsTheFilesBytesAlignedForComputation) {
             const auto bytes = pin->bytes(t);
             const auto& entry = pin->block().tensors[t];
             ASSERT_EQ(bytes.size(), entry.bytes.count());
-            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(bytes.data()) % 64, 0U);
+            const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
+            if (bytes.size() % 64 == 0) {
+                EXPECT_EQ(address % 64, 0U);
+            } else if (bytes.size() % 4 == 0) {
+                EXPECT_EQ(address % 4, 0U);
+            }
             for (std::size_t i = 0; i < bytes.size(); ++i)
                 ASSERT_EQ(bytes[i], PatternReader::at(entry.offset + i)) << entry.name << i;
         }
@@ -82,13 +87,13 @@ TEST(WeightStore, HoldsTheFilesBytesAlignedForComputation) {
 }
 
 TEST(WeightStore, RealisesExactlyWhatThePlanSays) {
-    // 1000 bytes take up to the next multiple of 64, and so do 24
+    // sizes that no cache line divides: nothing is lost between them
     Fixture fixture({bytes_at("a.weight", 0, 1000), bytes_at("b.weight", 1000, 24)});
     const auto store = fixture.load();
     ASSERT_TRUE(store.has_value());
     EXPECT_EQ((*store)->realised(), (*store)->plan().per_device);
-    EXPECT_EQ((*store)->realised().at(kCpu), 1088_B);
-    EXPECT_EQ(fixture.ledger.snapshot().at(kCpu).tag(device::Tag::weights).now, 1088_B);
+    EXPECT_EQ((*store)->realised().at(kCpu), 1024_B);
+    EXPECT_EQ(fixture.ledger.snapshot().at(kCpu).tag(device::Tag::weights).now, 1024_B);
 }
 
 TEST(WeightStore, MeasuresWhatItLaysOutInsteadOfBelievingThePlan) {
@@ -97,13 +102,13 @@ TEST(WeightStore, MeasuresWhatItLaysOutInsteadOfBelievingThePlan) {
     plan.per_device[kCpu] = 5_B;
     const auto store = fixture.load(plan);
     ASSERT_TRUE(store.has_value());
-    EXPECT_EQ((*store)->realised().at(kCpu), 1088_B);
-    EXPECT_EQ(fixture.ledger.snapshot().at(kCpu).tag(device::Tag::weights).now, 1088_B);
+    EXPECT_EQ((*store)->realised().at(kCpu), 1024_B);
+    EXPECT_EQ(fixture.ledger.snapshot().at(kCpu).tag(device::Tag::weights).now, 1024_B);
     // what stands between the first and the last byte that a pin shows
     const auto first = (*store)->pin({0});
     const auto last = (*store)->pin({1});
     const auto used = last->bytes(0).data() + last->bytes(0).size() - first->bytes(0).data();
-    EXPECT_EQ(used, 1024 + 24);
+    EXPECT_EQ(used, 1024);
 }
 
 TEST(WeightStore, RefusesHomesThatCannotHoldWeights) {
