@@ -133,7 +133,9 @@ TEST_F(Discover, ThisMachineIsFoundInMilliseconds) {
     EXPECT_FALSE(found.profile.name.empty());
     RecordProperty("milliseconds", std::to_string(took.count()));
     // where drivers are installed, most of the time is theirs
-    if (found.profile.devices.empty()) EXPECT_LT(took.count(), 50);
+    if (found.profile.devices.empty()) {
+        EXPECT_LT(took.count(), 50);
+    }
 }
 
 }  // namespace

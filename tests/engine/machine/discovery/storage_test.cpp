@@ -111,8 +111,9 @@ TEST(Storage, SomeFileSystemsLieOnNoDisk) {
     EXPECT_EQ(file_system_kind(0xEF53), "");
     EXPECT_EQ(storage_kind("/there/is/no/such/path", "/sys"), "");
     struct statfs system{};
-    if (::statfs("/dev/shm", &system) == 0 && system.f_type == 0x01021994)
+    if (::statfs("/dev/shm", &system) == 0 && system.f_type == 0x01021994) {
         EXPECT_EQ(storage_kind("/dev/shm", "/sys"), "memory");
+    }
 }
 
 }  // namespace
