@@ -128,7 +128,8 @@ void ask_free(const Nvml& nvml, DeviceProfile& profile) {
 FoundDevices cuda_devices(std::span<const std::string> libraries,
                           std::span<const std::string> nvml_libraries) {
     auto library = SharedLibrary::open(libraries);
-    const auto init = library ? library->find<int(unsigned)>("cuInit") : nullptr;
+    if (!library) return {};
+    const auto init = library->find<int(unsigned)>("cuInit");
     if (init == nullptr) return {};
     library->keep_loaded();
     FoundDevices found{.source = library->name()};

@@ -79,7 +79,8 @@ std::optional<DeviceProfile> describe(const Loader& loader, void* device) {
 
 FoundDevices level_zero_devices(std::span<const std::string> libraries) {
     auto library = SharedLibrary::open(libraries);
-    const auto init = library ? library->find<int(std::uint32_t)>("zeInit") : nullptr;
+    if (!library) return {};
+    const auto init = library->find<int(std::uint32_t)>("zeInit");
     if (init == nullptr) return {};
     library->keep_loaded();
     FoundDevices found{.source = library->name()};

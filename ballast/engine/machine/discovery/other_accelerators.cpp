@@ -26,7 +26,8 @@ DeviceProfile named(DeviceKind kind, int index, std::string vendor, std::string 
 
 FoundDevices ascend_devices(std::span<const std::string> libraries) {
     auto library = SharedLibrary::open(libraries);
-    const auto init = library ? library->find<int(const char*)>("aclInit") : nullptr;
+    if (!library) return {};
+    const auto init = library->find<int(const char*)>("aclInit");
     if (init == nullptr) return {};
     library->keep_loaded();
     FoundDevices found{.source = library->name()};
@@ -46,7 +47,8 @@ FoundDevices cambricon_devices(std::span<const std::string> libraries) {
     // CNdev has changed its width between versions; so wide and zero before, it can be either
     using Handle = std::int64_t;
     auto library = SharedLibrary::open(libraries);
-    const auto init = library ? library->find<int(unsigned)>("cnInit") : nullptr;
+    if (!library) return {};
+    const auto init = library->find<int(unsigned)>("cnInit");
     if (init == nullptr) return {};
     library->keep_loaded();
     FoundDevices found{.source = library->name()};
