@@ -117,7 +117,7 @@ std::uint64_t transfer_ns(Bytes bytes, std::uint64_t bytes_per_s, std::uint64_t 
 StepCost step_cost(std::span<const PlanBlock> blocks, std::span<const DeviceId> homes,
                    DeviceId compute, const PlanMachine& machine, Bytes ring_size) {
     const auto* device = machine.find(compute);
-    const auto flops = device != nullptr ? device->flops : std::nullopt;
+    const std::uint64_t flops = device != nullptr ? device->flops.value_or(0) : 0;  // 0: unknown
     Ways ways(machine, compute);
     std::vector<const std::vector<Hop>*> way_of(homes.size());
     for (std::size_t i = 0; i < homes.size(); ++i)
@@ -144,7 +144,7 @@ StepCost step_cost(std::span<const PlanBlock> blocks, std::span<const DeviceId> 
                 }
                 if (step == 0) cost.moved += blocks[i].bytes;
             }
-            const auto work = flops && blocks[i].flops ? time_of(*blocks[i].flops, *flops) : 0;
+            const auto work = flops > 0 ? time_of(blocks[i].flops.value_or(0), flops) : 0;
             computed = std::max(computed, arrived) + work;
             if (step == 0) cost.compute_ns += work;
             if (!way.empty()) ring.hold(bytes, computed);
