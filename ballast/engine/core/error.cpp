@@ -62,7 +62,14 @@ std::string to_string(const Place& place) {
 
 std::string to_string(const Error& error) {
     std::string text = error.what;
-    if (const auto where = to_string(error.place); !where.empty()) text += ": " + where;
+    const auto& place = error.place;
+    const bool is_in_text = place.column && !place.key.empty() && place.file.empty() &&
+                            !place.offset && place.node.empty();
+    if (is_in_text) {
+        text += fmt::format(", column {} (\"{}\")", *place.column, place.key);
+    } else if (const auto where = to_string(place); !where.empty()) {
+        text += ": " + where;
+    }
     if (!error.why.empty()) text += ": " + error.why;
     return escaped(text);
 }

@@ -74,7 +74,8 @@ struct Error {
 };
 
 /// `error: <what>: <where>: <why>` without the leading word and without the hint, on one line;
-/// control characters from foreign files are escaped.
+/// control characters from foreign files are escaped. A column with a key and nothing else is a
+/// place in a typed text, whose faulty part the key is: `<what>, column 8 ("<key>"): <why>`.
 std::string to_string(const Error& error);
 
 /// `text` with broken UTF-8 and all characters that steer a terminal (control characters, line

@@ -55,6 +55,10 @@ TEST(Error, ReadsAsWhatWhereWhy) {
                               .hint = "check the path"}),
               "cannot open the model: a.safetensors: there is no such file");
     EXPECT_EQ(to_string(Error{.what = "interrupted"}), "interrupted");
+    EXPECT_EQ(to_string(Error{.what = "allocation string",
+                              .why = "unknown device",
+                              .place = {.key = "gpu0,2gb", .column = 7}}),
+              "allocation string, column 7 (\"gpu0,2gb\"): unknown device");
     EXPECT_EQ(to_string(Error{.what = "bad value", .why = "negative"}), "bad value: negative");
 }
 
