@@ -119,7 +119,8 @@ void Placer::charge_pinned() {
 }
 
 void Placer::walk() {
-    std::erase_if(quotas_, [this](const auto& quota) { return quota.device == made_.remainder; });
+    const auto remainder = made_.remainder.value_or(policy_.compute);
+    std::erase_if(quotas_, [=](const auto& quota) { return quota.device == remainder; });
     WideBytes left_over = 0;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
         if (made_.pinned[i] != Pinned::no) continue;
@@ -131,7 +132,7 @@ void Placer::walk() {
             made_.homes[i] = home->device;
         } else {
             left_over += size;
-            made_.homes[i] = *made_.remainder;
+            made_.homes[i] = remainder;
         }
     }
     made_.left_over = to_bytes(left_over);

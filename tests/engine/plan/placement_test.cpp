@@ -175,6 +175,27 @@ TEST(Placement, VirtualMemoryFreesAtLeastWhatWasAsked) {
     EXPECT_EQ(made.quotas.at(cuda(0)), mib(4604)) << "8700.1 - 4096 - 0.1";
 }
 
+TEST(Placement, DonorsInTheMiddleTakeWhatEarlierOnesLeftUncovered) {
+    const auto context =
+        machine({{cuda(0), gib(24)}, {cuda(1), gib(2)}, {cuda(2), gib(24)}}, gib(64));
+    const auto made = place({.blocks = model_1(),
+                             .policy = policy_of("#cuda:0;5.0;cuda:1,cuda:2,cpu", context),
+                             .devices = context.devices});
+    EXPECT_EQ(made.quotas,
+              (std::map<DeviceId, Bytes>{{cuda(0), gib(5)}, {cuda(1), gib(2)}, {cuda(2), gib(3)}}));
+    EXPECT_FALSE(made.per_device.contains(kCpu));
+}
+
+TEST(Placement, TheRemaindersDeviceWaitsForTheOthersWhereverItWasTyped) {
+    auto example = examples()[0];
+    example.text = "cpu,1gb;cuda:0,2gb";
+    const auto made = placed(example);
+    EXPECT_EQ(named(example.blocks, made.homes),
+              homes_of("cuda:0: B0 B1 | cpu: B2 B3 B4 B5 B6 B7 B8 B9"));
+    EXPECT_EQ(made.left_over, gib(8));
+    EXPECT_EQ(made.quotas.at(kCpu), gib(1));
+}
+
 TEST(Placement, ReportsWhatTakesMoreThanItsQuota) {
     EXPECT_THAT(placed(examples()[18]).warnings,
                 Contains("cpu: quota 3221225472 bytes (3.00 GiB), assigned 10737418240 bytes "
