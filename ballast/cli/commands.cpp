@@ -5,6 +5,7 @@
 #include "ballast/cli/doctor.hpp"
 #include "ballast/cli/help.hpp"
 #include "ballast/cli/inspect.hpp"
+#include "ballast/cli/plan.hpp"
 #include "ballast/cli/run.hpp"
 #include "ballast/cli/version.hpp"
 
@@ -57,6 +58,31 @@ R"(ballast inspect models/checkpoints/ballast-demo.safetensors
 ballast inspect --json --tensors model.safetensors)",
      .settings = kInspectCommand,
      .run = inspect},
+    {.name = "plan",
+     .operand = "MODEL",
+     .need = Operand::optional,
+     .summary = "Say where a model's blocks would live",
+     .description =
+R"(Plans for a file of weights, or with --blocks for a list of blocks, on this machine or the one of
+--simulate. Nothing is allocated and only headers are read. Without --allocation the placement with
+the shortest step is found, the compute device included.
+
+An allocation gives each device bytes, a percentage of the model or a fraction of its memory, in
+the order in which they are filled from the model's head; "*" takes the rest:
+  cuda:0,2.5gb;cuda:1,3gb;cpu,*     cuda:0,25%;cpu,75%     cuda:0,0.1;cpu,0.5
+"#cuda:0;4.0;cpu" keeps 4 GiB of the model off cuda:0, on cpu; "disk" leaves blocks in their file.
+
+With --json:
+  {"compute", "mode", "blocks": [{"name", "bytes", "home", "pinned"}], "homes", "quotas",
+   "ring_bytes", "activation_bytes", "bytes_per_step", "expected": {"step_s", "bound_s"}, "fits",
+   "shortfall": {"cuda:0": {"needed", "available", "missing"}}, "warnings", "explanation"}
+A plan that does not fit is printed, too, and the exit status is 4.)",
+     .examples =
+R"(ballast plan model.safetensors --explain
+ballast plan --blocks blocks.json --allocation 'cuda:0,8gb;cpu,*' --simulate profiles/rtx-4090-64gb.json
+ballast plan model.safetensors --virtual-vram 4 --donors cuda:1,cpu)",
+     .settings = kPlanCommand,
+     .run = plan},
     {.name = "devices",
      .summary = "List devices, their memory, and what is decided about it",
      .description =
@@ -105,7 +131,6 @@ ballast doctor --simulate profiles/strix-halo-96gb-carve-out.json)",
      .summary = "Name this version and what it was built with",
      .settings = kVersionCommand,
      .run = version},
-    {.name = "plan", .summary = "Say where a model's blocks would live"},
     {.name = "merge", .summary = "Burn adapters into a file"},
     {.name = "serve", .summary = "Serve ComfyUI's HTTP and WebSocket interface"},
     {.name = "status", .summary = "Ask a server what it holds"},

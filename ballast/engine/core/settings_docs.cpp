@@ -32,11 +32,12 @@ std::string values_of(const Setting& setting) {
 }
 
 std::string commands_of(const Setting& setting) {
-    constexpr std::array<std::pair<CommandMask, std::string_view>, 4> kNames{
+    constexpr std::array<std::pair<CommandMask, std::string_view>, 5> kNames{
         {{kRunCommand, "`run`"},
          {kInspectCommand, "`inspect`"},
          {kDevicesCommand, "`devices`"},
-         {kDoctorCommand, "`doctor`"}}};
+         {kDoctorCommand, "`doctor`"},
+         {kPlanCommand, "`plan`"}}};
     const auto commands = commands_now(setting);
     if (commands == kEveryCommand) return "all";
     std::vector<std::string_view> names;

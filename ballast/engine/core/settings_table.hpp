@@ -32,8 +32,9 @@ inline constexpr CommandMask kHelpCommand = 1U << 2U;
 inline constexpr CommandMask kVersionCommand = 1U << 3U;
 inline constexpr CommandMask kDevicesCommand = 1U << 4U;
 inline constexpr CommandMask kDoctorCommand = 1U << 5U;
-/// Commands that say what this machine's memory is; none of them computes.
-inline constexpr CommandMask kMachineCommands = kDevicesCommand | kDoctorCommand;
+inline constexpr CommandMask kPlanCommand = 1U << 6U;
+/// Commands that say what this machine's memory is or would hold; none of them computes.
+inline constexpr CommandMask kMachineCommands = kDevicesCommand | kDoctorCommand | kPlanCommand;
 inline constexpr CommandMask kEveryCommand = ~0U;
 
 /// How often a setting may be given.
@@ -95,7 +96,7 @@ inline constexpr auto kRows = std::to_array<Setting>({
     // files
     {.name = "models", .alias = "models-directory", .type = path, .value_name = "DIR",
      .fallback = "models", .arity = list, .separator = ':', .group = files,
-     .commands = kRunCommand | kDoctorCommand,
+     .commands = kRunCommand | kDoctorCommand | kPlanCommand,
      .help = "Folder with checkpoints/, vae/, text_encoders/ ... as ComfyUI's models folder; "
              "repeat it to search several, first match wins"},
     {.name = "input", .alias = "input-directory", .type = path, .value_name = "DIR",
@@ -122,6 +123,22 @@ inline constexpr auto kRows = std::to_array<Setting>({
      .help = "Run the workflow N times in one process; later runs execute only what changed"},
     {.name = "dry-run", .group = workflow, .reach = command_line,
      .help = "Check the workflow, print which models it loads and what they need, and stop"},
+
+    {.name = "blocks", .type = path, .value_name = "FILE", .group = workflow,
+     .commands = kPlanCommand, .reach = command_line,
+     .help = "Plan for a list of blocks in JSON instead of a file of weights"},
+    {.name = "width", .type = integer, .value_name = "PIXELS", .fallback = "512", .least = 8,
+     .most = 16'384, .group = workflow, .commands = kPlanCommand, .reach = command_line,
+     .help = "Width of the picture, for the estimate of activations"},
+    {.name = "height", .type = integer, .value_name = "PIXELS", .fallback = "512", .least = 8,
+     .most = 16'384, .group = workflow, .commands = kPlanCommand, .reach = command_line,
+     .help = "Height of the picture"},
+    {.name = "batch", .type = integer, .value_name = "N", .fallback = "1", .least = 1,
+     .most = 4'096, .group = workflow, .commands = kPlanCommand, .reach = command_line,
+     .help = "Pictures at a time"},
+    {.name = "frames", .type = integer, .value_name = "N", .fallback = "1", .least = 1,
+     .most = 100'000, .group = workflow, .commands = kPlanCommand, .reach = command_line,
+     .help = "Frames of a film"},
 
     // memory
     {.name = "memory-limit", .type = device_size, .value_name = "DEVICE=SIZE", .arity = list,
@@ -160,8 +177,29 @@ inline constexpr auto kRows = std::to_array<Setting>({
      .commands = kRunCommand | kMachineCommands,
      .help = "Run the VAE on the processor"},
     {.name = "allocation", .type = text, .value_name = "TEXT", .group = memory,
-     .announced = kRunCommand,
-     .help = "Say which device holds how much of a model"},
+     .commands = kRunCommand | kPlanCommand, .announced = kRunCommand,
+     .help = "Say which device holds how much of a model: cuda:0,2.5gb;cpu,* or cuda:0,25%;cpu,75% "
+             "or #cuda:0;4.0;cpu; without it the best placement is found"},
+    {.name = "placement", .type = choice, .value_name = "KIND", .fallback = "ballast",
+     .choices = "ballast|distorch2", .group = memory, .commands = kPlanCommand,
+     .reach = command_line,
+     .help = "How an allocation is carried out; distorch2 places as ComfyUI-MultiGPU does, to "
+             "compare"},
+    {.name = "compute", .type = text, .value_name = "DEVICE", .group = memory,
+     .commands = kPlanCommand, .reach = command_line,
+     .help = "The device that computes, when the allocation names none"},
+    {.name = "virtual-vram", .type = number, .value_name = "GIB", .least = 0, .most = 128,
+     .group = memory, .commands = kPlanCommand, .reach = command_line,
+     .help = "Keep so much of the model off the compute device, on --donors"},
+    {.name = "donors", .type = text, .value_name = "DEVICES", .fallback = "cpu", .group = memory,
+     .commands = kPlanCommand, .reach = command_line,
+     .help = "Devices that take what --virtual-vram frees, in this order, e.g. cuda:1,cpu"},
+    {.name = "activation", .type = text, .value_name = "SIZE", .group = memory,
+     .commands = kPlanCommand, .reach = command_line,
+     .help = "Memory that one step needs beside the weights; without it, an estimate from the size "
+             "of the picture where the model is known"},
+    {.name = "text-encoder", .group = memory, .commands = kPlanCommand, .reach = command_line,
+     .help = "The model is a text encoder: its embeddings stay where it computes"},
     {.name = "disable-smart-memory", .group = memory,
      .commands = kRunCommand | kMachineCommands, .announced = kRunCommand,
      .help = "Give all memory back after each run"},
@@ -308,6 +346,8 @@ inline constexpr auto kRows = std::to_array<Setting>({
     {.name = "save", .type = path, .value_name = "FILE", .commands = kDoctorCommand,
      .reach = command_line,
      .help = "Write the machine's profile to FILE as JSON, for --simulate"},
+    {.name = "explain", .commands = kPlanCommand, .reach = command_line,
+     .help = "Say for each device why it got what it got, and list every block"},
     {.name = "report", .type = path, .value_name = "FILE", .reach = command_line,
      .help = "Write the run's figures to FILE as JSON: seconds, bytes per device, models, cache"},
     {.name = "json", .commands = kEveryCommand, .reach = command_line,

@@ -1,0 +1,281 @@
+#include "ballast/cli/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "ballast/cli/machine.hpp"
+#include "ballast/cli/plan_text.hpp"
+#include "ballast/engine/core/text_file.hpp"
+#include "ballast/engine/formats/tensor_directory.hpp"
+#include "ballast/engine/machine/estimates.hpp"
+#include "ballast/engine/plan/allocation.hpp"
+#include "ballast/engine/plan/blocks_json.hpp"
+#include "ballast/engine/plan/distorch2.hpp"
+#include "ballast/models/family.hpp"
+#include "ballast/models/sd/parts.hpp"
+
+namespace ballast::cli {
+namespace {
+
+constexpr Bytes kLargestList{std::uint64_t{256} << 20U};
+
+/// One model to be planned, before a machine is known.
+struct Model {
+    std::string name;
+    std::vector<plan::PlanBlock> blocks;
+    plan::ModelRole role = plan::ModelRole::network;
+    bool is_file_backed = true;
+    bool is_distributed = true;  ///< the allocation concerns it; others are placed automatically
+    std::optional<Bytes> activations{};
+    std::vector<std::string> warnings{};
+};
+
+Error usage(std::string key, std::string why, std::string hint) {
+    return {.code = Code::usage,
+            .what = "cannot plan",
+            .why = std::move(why),
+            .place = {.key = std::move(key)},
+            .hint = std::move(hint)};
+}
+
+Result<Model> listed_model(const std::string& path) {
+    const auto text = read_text_file(path, kLargestList);
+    if (!text) return fail(text.error());
+    auto list = plan::parse_blocks(*text, path);
+    if (!list) return fail(list.error());
+    return Model{.name = path,
+                 .blocks = std::move(list->blocks),
+                 .is_file_backed = list->is_file_backed,
+                 .warnings = std::move(list->warnings)};
+}
+
+/// ComfyUI's estimate for one step of SD 1.x: both halves of guidance in one call, fp16.
+Bytes step_activations(const Settings& settings) {
+    const machine::StepModel model{.family = machine::DiffusionFamily::sd15,
+                                   .compute = machine::NumberFormat::fp16};
+    const auto memory = machine::sampling_memory(
+        model, {settings.integer("batch") * settings.integer("frames"), 4,
+                settings.integer("height") / 8, settings.integer("width") / 8});
+    return Bytes{static_cast<std::uint64_t>(memory.required)};
+}
+
+std::vector<plan::BlockTensor> tensors_of(const formats::TensorDirectory& directory) {
+    std::vector<plan::BlockTensor> tensors;
+    for (const auto& entry : directory.entries())
+        tensors.push_back({entry.name, entry.type, entry.shape, entry.offset, entry.bytes});
+    return tensors;
+}
+
+Result<std::vector<Model>> models_of_file(const std::string& path, const Settings& settings) {
+    const auto directory = formats::open_tensors(path);
+    if (!directory) return fail(directory.error());
+    std::vector<Model> models;
+    if (models::recognise(*directory).family == models::Family::sd15) {
+        for (const auto& part : models::sd::kParts) {
+            const auto table = part.blocks(*directory);
+            if (!table && table.error().code == Code::not_found) continue;
+            if (!table) return fail(table.error());
+            const bool is_network = &part == &models::sd::kParts.front();
+            models.push_back({.name = fmt::format("{} ({})", path, part.name),
+                              .blocks = plan::plan_blocks(*table),
+                              .role = part.name == models::sd::kTextPart.name
+                                          ? plan::ModelRole::text_encoder
+                                          : plan::ModelRole::network,
+                              .is_distributed = is_network});
+            if (is_network) models.back().activations = step_activations(settings);
+        }
+    }
+    if (models.empty())
+        models.push_back({.name = path,
+                          .blocks = plan::plan_blocks(
+                              plan::group_into_blocks(tensors_of(*directory)))});
+    models.front().is_distributed = true;
+    return models;
+}
+
+Result<std::vector<Model>> models_of(const Invocation& invocation, const Settings& settings) {
+    const auto list = settings.text("blocks");
+    if (!list.empty() && !invocation.operand.empty())
+        return fail(usage("--blocks", "there is a file of weights, too", "give one of them"));
+    if (list.empty() && invocation.operand.empty())
+        return fail(usage("MODEL", "there is nothing to plan for",
+                          "name a file of weights, or --blocks FILE"));
+    if (list.empty()) return models_of_file(invocation.operand, settings);
+    auto model = listed_model(list);
+    if (!model) return fail(model.error());
+    return std::vector{*std::move(model)};
+}
+
+/// The allocation text that the options stand for, in the full form.
+Result<std::string> allocation_text(const Settings& settings) {
+    auto text = settings.text("allocation");
+    const auto compute = settings.text("compute");
+    const auto freed = settings.text("virtual-vram");
+    if (text.find('#') != std::string::npos) {
+        if (!compute.empty() || !freed.empty())
+            return fail(usage("--allocation", "it names the compute device itself",
+                              "leave --compute and --virtual-vram out"));
+        return text;
+    }
+    if (!freed.empty()) return text + fmt::format("#{};{};{}", compute, freed,
+                                                  settings.text("donors"));
+    if (!text.empty() && !compute.empty()) return text + "#" + compute;
+    return text;
+}
+
+Result<std::optional<DeviceId>> compute_device(const Settings& settings,
+                                               const plan::PlanMachine& machine) {
+    const auto text = settings.text("compute");
+    if (text.empty()) return std::nullopt;
+    const auto device = parse_device(text);
+    if (device && machine.find(*device) != nullptr) return device;
+    std::string known;
+    for (const auto& each : machine.devices)
+        known += (known.empty() ? "" : ", ") + to_string(each.id);
+    return fail(usage("--compute", fmt::format("there is no device '{}'", text),
+                      "present: " + known));
+}
+
+Result<Bytes> activations_of(const Settings& settings, const Model& model) {
+    const auto text = settings.text("activation");
+    if (text.empty()) return model.activations.value_or(Bytes{});
+    auto bytes = parse_bytes(text);
+    if (!bytes)
+        return fail(usage("--activation", bytes.error().why, "write a size, for example 2gb"));
+    return *bytes;
+}
+
+/// Where the policy alone decides, ComfyUI-MultiGPU's placement can be asked for.
+Result<void> place_as_distorch2(const plan::PlanRequest& request, const std::string& text,
+                                const plan::AllocationContext& context, plan::Plan& made) {
+    std::vector<plan::PlacementBlock> blocks;
+    for (const auto& block : request.blocks)
+        blocks.push_back({block.name, block.bytes, block.is_fetchable, block.is_loose});
+    const auto placed = plan::place_like_distorch2(
+        {.blocks = std::move(blocks), .role = request.role, .text = text, .machine = context});
+    if (!placed) return fail(placed.error());
+    made.compute = placed->compute;
+    made.homes = placed->homes;
+    made.per_device = placed->per_device;
+    made.quotas = placed->quotas;
+    made.expected.reset();
+    made.explanation = {fmt::format("as ComfyUI-MultiGPU places it: {}", placed->fractions)};
+    return {};
+}
+
+struct Planned {
+    std::string name;
+    plan::PlanRequest request;
+    plan::Plan plan;
+};
+
+class Planning {
+public:
+    Planning(const Settings& settings, const Machine& machine)
+        : settings_(settings),
+          context_(plan::allocation_context(machine.profile)),
+          machine_(plan::plan_machine(machine.profile, machine.assessment)) {}
+
+    Result<Planned> plan(Model model) {
+        auto text = allocation_text(settings_);
+        if (!text) return fail(text.error());
+        auto policy = plan::parse_allocation(model.is_distributed ? *text : "", context_);
+        if (!policy) return fail(policy.error());
+        const auto compute = compute_device(settings_, machine_);
+        if (!compute) return fail(compute.error());
+        const auto activations = activations_of(settings_, model);
+        if (!activations) return fail(activations.error());
+        if (settings_.flag("text-encoder")) model.role = plan::ModelRole::text_encoder;
+        Planned planned{.name = std::move(model.name),
+                        .request = {.blocks = std::move(model.blocks),
+                                    .role = model.role,
+                                    .policy = *std::move(policy),
+                                    .compute = *compute,
+                                    .machine = machine_,
+                                    .is_file_backed = model.is_file_backed,
+                                    .activations = *activations},
+                        .plan = {}};
+        planned.plan = plan::make_plan(planned.request);
+        if (settings_.text("placement") == "distorch2" && model.is_distributed && !text->empty()) {
+            const auto placed =
+                place_as_distorch2(planned.request, *text, context_, planned.plan);
+            if (!placed) return fail(placed.error());
+        }
+        std::ranges::move(model.warnings, std::back_inserter(planned.plan.warnings));
+        take(planned.plan);
+        return planned;
+    }
+
+private:
+    /// The next model finds the room that this one left.
+    void take(const plan::Plan& plan) {
+        for (auto& device : machine_.devices)
+            if (const auto held = plan.per_device.find(device.id); held != plan.per_device.end())
+                device.capacity = device.capacity.minus_or_zero(held->second);
+    }
+
+    const Settings& settings_;
+    plan::AllocationContext context_;
+    plan::PlanMachine machine_;
+};
+
+Error refusal(const std::vector<Planned>& all) {
+    Error error{.code = Code::does_not_fit,
+                .what = "the model does not fit",
+                .hint = "--explain says what would make it fit"};
+    for (const auto& planned : all)
+        for (const auto& [device, lack] : planned.plan.shortfall) {
+            error.shortfall[device] = lack;
+            error.why += fmt::format("{}{}: needed {}, available {}, missing {}",
+                                     error.why.empty() ? "" : "; ", to_string(device),
+                                     to_string(Bytes{lack.needed}),
+                                     to_string(Bytes{lack.available}),
+                                     to_string(Bytes{lack.missing()}));
+        }
+    return error;
+}
+
+/// One plan has its keys at the top; several stand under "models", after the first.
+Json document_of(const std::vector<Planned>& all) {
+    auto document = plan_json(all.front().request, all.front().plan);
+    document["name"] = all.front().name;
+    if (all.size() < 2) return document;
+    Json list = Json::array();
+    for (const auto& planned : all) {
+        list.push_back(plan_json(planned.request, planned.plan));
+        list.back()["name"] = planned.name;
+    }
+    document["models"] = std::move(list);
+    return document;
+}
+
+}  // namespace
+
+int plan(const Invocation& invocation, Console& console) {
+    const auto settings = machine_settings(invocation);
+    if (!settings) return console.fail(settings.error());
+    const auto machine = machine_of(*settings);
+    if (!machine) return console.fail(machine.error());
+    auto models = models_of(invocation, *settings);
+    if (!models) return console.fail(models.error());
+    Planning planning(*settings, *machine);
+    std::vector<Planned> all;
+    for (auto& model : *models) {
+        auto planned = planning.plan(std::move(model));
+        if (!planned) return console.fail(planned.error());
+        all.push_back(*std::move(planned));
+    }
+    const auto detail = settings->flag("explain") ? Detail::everything : Detail::summary;
+    for (const auto& planned : all)
+        console.say(fmt::format("{}\n{}\n", escaped(planned.name),
+                                plan_text(planned.request, planned.plan, detail)));
+    console.print(document_of(all));
+    const bool fits = std::ranges::all_of(all, [](const Planned& each) { return each.plan.fits; });
+    if (fits) return 0;
+    Console::complain(refusal(all));
+    return exit_status(Code::does_not_fit);
+}
+
+}  // namespace ballast::cli

@@ -1,0 +1,106 @@
+// `ballast plan` as a user calls it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace ballast::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+class PlanCommand : public ::testing::Test {
+protected:
+    PlanCommand() {
+        Json blocks = Json::array();
+        for (int i = 0; i < 10; ++i)
+            blocks.push_back({{"name", "B" + std::to_string(i)}, {"bytes", 1 << 30}});
+        blocks_ = folder_.write("blocks.json", Json{{"blocks", blocks}}.dump()).string();
+        const auto card = [](const char* id) {
+            return Json{{"id", id}, {"vendor", "nvidia"}, {"total", 24ULL << 30U},
+                        {"free", 24ULL << 30U}, {"integrated", 0}};
+        };
+        const Json machine{{"host", {{"total", 64ULL << 30U}, {"available", 60ULL << 30U}}},
+                           {"devices", {card("cuda:0"), card("cuda:1")}}};
+        machine_ = folder_.write("machine.json", machine.dump()).string();
+    }
+
+    Outcome plan(std::vector<std::string> more) const {
+        more.insert(more.begin(), {"plan", "--blocks", blocks_, "--simulate", machine_});
+        return run_program(more);
+    }
+    Json document(std::vector<std::string> more) const {
+        more.emplace_back("--json");
+        const auto outcome = plan(more);
+        return Json::parse(outcome.out);
+    }
+
+    TemporaryFolder folder_;
+    std::string blocks_;
+    std::string machine_;
+};
+
+TEST_F(PlanCommand, HasEveryDocumentedKey) {
+    const auto made = document({"--allocation", "cuda:0,2.5gb;cuda:1,3.0g;cpu,*#cuda:0"});
+    for (const auto* key :
+         {"compute", "mode", "blocks", "homes", "quotas", "ring_bytes", "activation_bytes",
+          "bytes_per_step", "expected", "fits", "shortfall", "warnings", "explanation"})
+        EXPECT_TRUE(made.contains(key)) << key;
+    EXPECT_EQ(made.at("homes"), (Json{{"cpu", 5ULL << 30U}, {"cuda:0", 2ULL << 30U},
+                                      {"cuda:1", 3ULL << 30U}}));
+    EXPECT_EQ(made.at("blocks").at(2).at("home"), "cuda:1");
+    EXPECT_TRUE(made.at("expected").is_null());
+    EXPECT_TRUE(made.at("fits").get<bool>());
+}
+
+TEST_F(PlanCommand, TwoSpellingsGiveOnePlan) {
+    EXPECT_EQ(document({"--allocation", " CUDA:0 , 2GB ; cpu , * "}),
+              document({"--allocation", "cuda:0,2gb;cpu,*;"}));
+    EXPECT_EQ(document({"--virtual-vram", "4", "--compute", "cuda:0"}),
+              document({"--allocation", "#cuda:0;4.0;cpu"}));
+}
+
+TEST_F(PlanCommand, WhatDoesNotFitIsPrintedAndRefused) {
+    const auto outcome = plan({"--activation", "20gb", "--allocation", "cuda:0,9gb;cpu,*"});
+    EXPECT_EQ(outcome.status, 4);
+    EXPECT_THAT(outcome.out, HasSubstr("cuda:0"));
+    EXPECT_THAT(outcome.err, HasSubstr("missing"));
+    const auto made = document({"--activation", "20gb", "--allocation", "cuda:0,9gb;cpu,*"});
+    EXPECT_FALSE(made.at("fits").get<bool>());
+    EXPECT_TRUE(made.at("shortfall").contains("cuda:0"));
+}
+
+TEST_F(PlanCommand, FaultsOfATextNameTheColumn) {
+    const auto outcome = plan({"--allocation", "cuda:0,2,5gb;cpu,*"});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("allocation string, column 8"));
+    EXPECT_EQ(plan({"--allocation", "cuda:7,1gb;cpu,*"}).status, 2);
+    EXPECT_EQ(plan({"--compute", "cuda:7"}).status, 2);
+    EXPECT_EQ(plan({"--activation", "lots"}).status, 2);
+    EXPECT_EQ(run_program({"plan"}).status, 2);
+    EXPECT_EQ(run_program({"plan", "--blocks", "/nowhere.json"}).status, 3);
+}
+
+TEST_F(PlanCommand, PlacesAsDisTorch2ToCompare) {
+    const auto made = document({"--placement", "distorch2", "--allocation",
+                                "cuda:0,2.5gb;cuda:1,3.0g;cpu,*#cuda:0"});
+    EXPECT_EQ(made.at("blocks").at(9).at("home"), "cuda:0") << "from the tail";
+}
+
+TEST_F(PlanCommand, PlansAFileOfWeights) {
+    const auto outcome = run_program(
+        {"plan", in_repository("data/demo/models/checkpoints/ballast-demo.safetensors").string(),
+         "--simulate", machine_, "--json"});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    const auto made = Json::parse(outcome.out);
+    EXPECT_EQ(made.at("models").size(), 3U);
+    EXPECT_GT(made.at("activation_bytes").get<std::uint64_t>(), 0U);
+}
+
+}  // namespace
+}  // namespace ballast::testing
