@@ -147,6 +147,26 @@ Result<Bytes> activations_of(const Settings& settings, const Model& model) {
     return *bytes;
 }
 
+/// Devices that are listed, but cannot store blocks, are refused by name.
+Result<void> require_storage(const plan::Policy& policy, const Machine& machine) {
+    std::vector<DeviceId> named{policy.compute};
+    for (const auto& entry : policy.entries) named.push_back(entry.device);
+    if (policy.rest) named.push_back(*policy.rest);
+    std::ranges::copy(policy.donors, std::back_inserter(named));
+    for (const auto id : named) {
+        const auto judged = std::ranges::find(machine.assessment.devices, id,
+                                              &machine::DeviceAssessment::id);
+        if (judged == machine.assessment.devices.end() || judged->cannot_store.empty()) continue;
+        return fail(Error{.code = Code::not_available,
+                          .what = "cannot plan",
+                          .why = fmt::format("{} cannot store blocks: {}", to_string(id),
+                                             judged->cannot_store),
+                          .place = {.key = to_string(id)},
+                          .hint = "name another device"});
+    }
+    return {};
+}
+
 /// Where the policy alone decides, ComfyUI-MultiGPU's placement can be asked for.
 Result<void> place_as_distorch2(const plan::PlanRequest& request, const std::string& text,
                                 const plan::AllocationContext& context, plan::Plan& made) {
@@ -175,6 +195,7 @@ class Planning {
 public:
     Planning(const Settings& settings, const Machine& machine)
         : settings_(settings),
+          judged_(machine),
           context_(plan::allocation_context(machine.profile)),
           machine_(plan::plan_machine(machine.profile, machine.assessment)) {}
 
@@ -183,6 +204,8 @@ public:
         if (!text) return fail(text.error());
         auto policy = plan::parse_allocation(model.is_distributed ? *text : "", context_);
         if (!policy) return fail(policy.error());
+        if (const auto usable = require_storage(*policy, judged_); !usable)
+            return fail(usable.error());
         const auto compute = compute_device(settings_, machine_);
         if (!compute) return fail(compute.error());
         const auto activations = activations_of(settings_, model);
@@ -217,6 +240,7 @@ private:
     }
 
     const Settings& settings_;
+    const Machine& judged_;
     plan::AllocationContext context_;
     plan::PlanMachine machine_;
 };

@@ -88,7 +88,15 @@ private:
                             to_string(placed.left_over)));
     }
 
+    [[nodiscard]] bool is_present(DeviceId id) const {
+        return request_.machine.find(id) != nullptr || id.kind == DeviceKind::disk;
+    }
+
+    /// Nothing for plans with devices that are not there: they do not fit, and have no way.
     void estimate() {
+        if (!is_present(plan_.compute) ||
+            !std::ranges::all_of(plan_.homes, [&](DeviceId id) { return is_present(id); }))
+            return;
         const auto cost = step_cost(request_.blocks, plan_.homes, plan_.compute, request_.machine,
                                     plan_.ring);
         plan_.moved = cost.moved;

@@ -93,6 +93,31 @@ TEST(MakePlan, ADonorOfTheSamePoolIsWarnedOf) {
     EXPECT_FALSE(make_plan(request).fits) << "the pool holds both";
 }
 
+TEST(MakePlan, ADeviceThatVanishedIsAShortfallAndNoCrash) {
+    auto request = ten_blocks("cuda:0,2gb;cuda:1,2gb;cpu,*#cuda:0");
+    request.machine.devices.pop_back();
+    const auto plan = make_plan(request);
+    EXPECT_FALSE(plan.fits);
+    EXPECT_EQ(plan.shortfall.at(kGpu1).available, 0U);
+    EXPECT_FALSE(plan.expected.has_value());
+}
+
+TEST(MakePlan, OneBlockLargerThanAnyDeviceIsAShortfall) {
+    auto request = ten_blocks("");
+    request.blocks[3].bytes = Bytes{500 * kGiB};
+    request.is_file_backed = false;
+    EXPECT_FALSE(make_plan(request).fits);
+    request.is_file_backed = true;
+    EXPECT_FALSE(make_plan(request).fits) << "it must travel through the ring";
+}
+
+TEST(MakePlan, NothingIsAPlan) {
+    PlanRequest request{.machine = two_cards()};
+    EXPECT_TRUE(make_plan(request).fits);
+    request.machine = {.devices = {{.id = kCpu, .capacity = Bytes{kGiB}}}};
+    EXPECT_EQ(make_plan(request).compute, kCpu);
+}
+
 TEST(MakePlan, EqualRequestsGiveEqualPlans) {
     const auto request = ten_blocks("cuda:0,25%;cpu,75%#cuda:0");
     EXPECT_EQ(make_plan(request), make_plan(request));
