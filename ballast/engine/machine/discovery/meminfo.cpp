@@ -82,8 +82,8 @@ HostProfile parse_meminfo(std::string_view text) {
     host.swap_total = amount(fields, swap_total);
     host.swap_free = amount(fields, swap_free);
     const auto page = amount(fields, huge_page_size);
-    if (page && fields[huge_pages_free])
-        host.huge_pages_free = page->times(*fields[huge_pages_free]);
+    const auto pages = fields[huge_pages_free];
+    if (page && pages) host.huge_pages_free = page->times(*pages);
     return host;
 }
 

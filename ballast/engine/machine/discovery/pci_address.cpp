@@ -9,9 +9,9 @@ namespace {
 
 std::optional<std::uint32_t> hex(std::string_view text, std::uint32_t most) {
     std::uint32_t value = 0;
-    const auto* end = text.data() + text.size();
-    const auto [stop, fault] = std::from_chars(text.data(), end, value, 16);
-    if (fault != std::errc{} || stop != end || value > most) return std::nullopt;
+    const auto [stop, fault] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+    if (fault != std::errc{} || stop != text.data() + text.size() || value > most)
+        return std::nullopt;
     return value;
 }
 

@@ -32,10 +32,11 @@ std::optional<double> rate_in(const fs::path& folder) {
 std::optional<double> copy_gbps(std::string_view speed, std::uint64_t lanes) {
     speed = trimmed(speed);
     double transfers = 0;
-    const auto* end = speed.data() + speed.size();
-    const auto [stop, fault] = std::from_chars(speed.data(), end, transfers);
-    if (fault != std::errc{} || !std::string_view(stop, end).starts_with(" GT/s"))
-        return std::nullopt;
+    const auto [stop, fault] =
+        std::from_chars(speed.data(), speed.data() + speed.size(), transfers);
+    if (fault != std::errc{}) return std::nullopt;
+    speed.remove_prefix(static_cast<std::size_t>(stop - speed.data()));
+    if (!speed.starts_with(" GT/s")) return std::nullopt;
     // written so that what is no number fails too
     if (!(transfers > 0 && transfers <= kMostTransfers) || lanes == 0 || lanes > kMostLanes)
         return std::nullopt;

@@ -13,9 +13,8 @@ constexpr Bytes kLargestFile{1U << 20U};
 
 std::optional<std::uint64_t> parse_count(std::string_view text) {
     std::uint64_t value = 0;
-    const auto* end = text.data() + text.size();
-    const auto [stop, fault] = std::from_chars(text.data(), end, value);
-    if (fault != std::errc{} || stop != end) return std::nullopt;
+    const auto [stop, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (fault != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
     return value;
 }
 

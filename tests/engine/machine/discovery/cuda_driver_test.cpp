@@ -22,7 +22,7 @@ constexpr int kFault = 999;
 
 class CudaDriver : public ::testing::Test {
 protected:
-    ~CudaDriver() override {
+    void TearDown() override {
         EXPECT_EQ(cuda_->context_calls, 0) << "discovery must never create a context";
         EXPECT_EQ(nvml_->started, 0) << "what is started is shut down";
     }

@@ -107,6 +107,7 @@ TEST_F(Discover, ListsDevicesOfAllKindsInOneOrder) {
     folder_.write("sys/bus/pci/devices/0000:03:00.0/max_link_width", "16\n");
     const auto found = discover(options_);
     std::vector<std::string> ids;
+    ids.reserve(found.profile.devices.size());
     for (const auto& device : found.profile.devices) ids.push_back(to_string(device.id));
     EXPECT_THAT(ids, ElementsAre("cuda:0", "cuda:1", "cuda:2", "xpu:0", "npu:0", "mlu:0",
                                  "directml:0", "corex:0"));

@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 
 class Hip : public ::testing::Test {
 protected:
-    ~Hip() override {
+    void TearDown() override {
         EXPECT_EQ(hip_->context_calls, 0) << "discovery must never create a context";
     }
 

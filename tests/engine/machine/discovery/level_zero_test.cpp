@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 
 class LevelZero : public ::testing::Test {
 protected:
-    ~LevelZero() override { EXPECT_EQ(driver_->context_calls, 0); }
+    void TearDown() override { EXPECT_EQ(driver_->context_calls, 0); }
 
     std::vector<DeviceProfile> find() { return level_zero_devices(driver_.names()).devices; }
     DeviceProfile only() {

@@ -20,6 +20,7 @@ using Npu = ballast::testing::FakeLibrary<ballast::testing::FakeNpu>;
 
 std::vector<std::string> ids(const FoundDevices& found) {
     std::vector<std::string> texts;
+    texts.reserve(found.devices.size());
     for (const auto& device : found.devices) texts.push_back(to_string(device.id));
     return texts;
 }
