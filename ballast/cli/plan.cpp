@@ -88,9 +88,9 @@ Result<std::vector<Model>> models_of_file(const std::string& path, const Setting
         }
     }
     if (models.empty())
-        models.push_back({.name = path,
-                          .blocks = plan::plan_blocks(
-                              plan::group_into_blocks(tensors_of(*directory)))});
+        models.push_back(
+            {.name = path,
+             .blocks = plan::plan_blocks(plan::group_into_blocks(tensors_of(*directory)))});
     models.front().is_distributed = true;
     return models;
 }
@@ -119,8 +119,8 @@ Result<std::string> allocation_text(const Settings& settings) {
                               "leave --compute and --virtual-vram out"));
         return text;
     }
-    if (!freed.empty()) return text + fmt::format("#{};{};{}", compute, freed,
-                                                  settings.text("donors"));
+    if (!freed.empty())
+        return text + fmt::format("#{};{};{}", compute, freed, settings.text("donors"));
     if (!text.empty() && !compute.empty()) return text + "#" + compute;
     return text;
 }
@@ -134,8 +134,8 @@ Result<std::optional<DeviceId>> compute_device(const Settings& settings,
     std::string known;
     for (const auto& each : machine.devices)
         known += (known.empty() ? "" : ", ") + to_string(each.id);
-    return fail(usage("--compute", fmt::format("there is no device '{}'", text),
-                      "present: " + known));
+    return fail(
+        usage("--compute", fmt::format("there is no device '{}'", text), "present: " + known));
 }
 
 Result<Bytes> activations_of(const Settings& settings, const Model& model) {
@@ -154,15 +154,15 @@ Result<void> require_storage(const plan::Policy& policy, const Machine& machine)
     if (policy.rest) named.push_back(*policy.rest);
     std::ranges::copy(policy.donors, std::back_inserter(named));
     for (const auto id : named) {
-        const auto judged = std::ranges::find(machine.assessment.devices, id,
-                                              &machine::DeviceAssessment::id);
+        const auto judged =
+            std::ranges::find(machine.assessment.devices, id, &machine::DeviceAssessment::id);
         if (judged == machine.assessment.devices.end() || judged->cannot_store.empty()) continue;
-        return fail(Error{.code = Code::not_available,
-                          .what = "cannot plan",
-                          .why = fmt::format("{} cannot store blocks: {}", to_string(id),
-                                             judged->cannot_store),
-                          .place = {.key = to_string(id)},
-                          .hint = "name another device"});
+        return fail(Error{
+            .code = Code::not_available,
+            .what = "cannot plan",
+            .why = fmt::format("{} cannot store blocks: {}", to_string(id), judged->cannot_store),
+            .place = {.key = to_string(id)},
+            .hint = "name another device"});
     }
     return {};
 }
@@ -222,8 +222,7 @@ public:
                         .plan = {}};
         planned.plan = plan::make_plan(planned.request);
         if (settings_.text("placement") == "distorch2" && model.is_distributed && !text->empty()) {
-            const auto placed =
-                place_as_distorch2(planned.request, *text, context_, planned.plan);
+            const auto placed = place_as_distorch2(planned.request, *text, context_, planned.plan);
             if (!placed) return fail(placed.error());
         }
         std::ranges::move(model.warnings, std::back_inserter(planned.plan.warnings));
@@ -252,11 +251,10 @@ Error refusal(const std::vector<Planned>& all) {
     for (const auto& planned : all)
         for (const auto& [device, lack] : planned.plan.shortfall) {
             error.shortfall[device] = lack;
-            error.why += fmt::format("{}{}: needed {}, available {}, missing {}",
-                                     error.why.empty() ? "" : "; ", to_string(device),
-                                     to_string(Bytes{lack.needed}),
-                                     to_string(Bytes{lack.available}),
-                                     to_string(Bytes{lack.missing()}));
+            error.why += fmt::format(
+                "{}{}: needed {}, available {}, missing {}", error.why.empty() ? "" : "; ",
+                to_string(device), to_string(Bytes{lack.needed}), to_string(Bytes{lack.available}),
+                to_string(Bytes{lack.missing()}));
         }
     return error;
 }

@@ -22,9 +22,8 @@ std::string bar(Bytes weights, Bytes other, Bytes capacity) {
     const auto whole = std::max(capacity, weights + other).count();
     if (whole == 0) return std::string(kWidth, ' ');
     const auto cells = [&](Bytes part) {
-        return static_cast<std::size_t>(static_cast<double>(part.count()) /
-                                            static_cast<double>(whole) * kWidth +
-                                        0.5);
+        return static_cast<std::size_t>(
+            static_cast<double>(part.count()) / static_cast<double>(whole) * kWidth + 0.5);
     };
     auto text = std::string(cells(weights), '#') + std::string(cells(other), '+');
     text.resize(kWidth, ' ');
@@ -44,8 +43,7 @@ void add_device(std::string& text, const plan::PlanDevice& device, const plan::P
 
 void add_expected(std::string& text, const plan::Plan& plan) {
     if (!plan.moved.is_zero())
-        fmt::format_to(std::back_inserter(text), "{} travel in each step\n",
-                       to_string(plan.moved));
+        fmt::format_to(std::back_inserter(text), "{} travel in each step\n", to_string(plan.moved));
     if (plan.expected)
         fmt::format_to(std::back_inserter(text), "a step should take {:.3f} s (at best {:.3f} s)\n",
                        seconds(plan.expected->step_ns), seconds(plan.expected->bound_ns));

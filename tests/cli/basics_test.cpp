@@ -54,7 +54,7 @@ TEST(Program, SaysThatAnnouncedThingsAreNotAvailableYet) {
     for (const auto& words : {std::vector<std::string>{"serve"},
                               {"run", "x.json", "--gpu-only"},
                               {"run", "x.json", "--simulate", "p.json"},
-                              {"plan", "x.json"}}) {
+                              {"merge", "x.safetensors"}}) {
         const auto outcome = run_program(words);
         EXPECT_EQ(outcome.status, 2) << words.back();
         EXPECT_TRUE(has(outcome.err, "not available yet")) << outcome.err;

@@ -22,8 +22,11 @@ protected:
             blocks.push_back({{"name", "B" + std::to_string(i)}, {"bytes", 1 << 30}});
         blocks_ = folder_.write("blocks.json", Json{{"blocks", blocks}}.dump()).string();
         const auto card = [](const char* id) {
-            return Json{{"id", id}, {"vendor", "nvidia"}, {"total", 24ULL << 30U},
-                        {"free", 24ULL << 30U}, {"integrated", 0}};
+            return Json{{"id", id},
+                        {"vendor", "nvidia"},
+                        {"total", 24ULL << 30U},
+                        {"free", 24ULL << 30U},
+                        {"integrated", 0}};
         };
         const Json machine{{"host", {{"total", 64ULL << 30U}, {"available", 60ULL << 30U}}},
                            {"devices", {card("cuda:0"), card("cuda:1")}}};
@@ -51,8 +54,8 @@ TEST_F(PlanCommand, HasEveryDocumentedKey) {
          {"compute", "mode", "blocks", "homes", "quotas", "ring_bytes", "activation_bytes",
           "bytes_per_step", "expected", "fits", "shortfall", "warnings", "explanation"})
         EXPECT_TRUE(made.contains(key)) << key;
-    EXPECT_EQ(made.at("homes"), (Json{{"cpu", 5ULL << 30U}, {"cuda:0", 2ULL << 30U},
-                                      {"cuda:1", 3ULL << 30U}}));
+    EXPECT_EQ(made.at("homes"),
+              (Json{{"cpu", 5ULL << 30U}, {"cuda:0", 2ULL << 30U}, {"cuda:1", 3ULL << 30U}}));
     EXPECT_EQ(made.at("blocks").at(2).at("home"), "cuda:1");
     EXPECT_TRUE(made.at("expected").is_null());
     EXPECT_TRUE(made.at("fits").get<bool>());
@@ -87,8 +90,8 @@ TEST_F(PlanCommand, FaultsOfATextNameTheColumn) {
 }
 
 TEST_F(PlanCommand, PlacesAsDisTorch2ToCompare) {
-    const auto made = document({"--placement", "distorch2", "--allocation",
-                                "cuda:0,2.5gb;cuda:1,3.0g;cpu,*#cuda:0"});
+    const auto made = document(
+        {"--placement", "distorch2", "--allocation", "cuda:0,2.5gb;cuda:1,3.0g;cpu,*#cuda:0"});
     EXPECT_EQ(made.at("blocks").at(9).at("home"), "cuda:0") << "from the tail";
 }
 

@@ -45,9 +45,9 @@ CacheAction cache_action(const EmptyingQuestion& question);
 /// models stay on the device (HIGH), when more than a quarter of the free memory is kept blocks.
 bool empties_after_free(bool left_entirely, VramState state, Bytes kept, Bytes free);
 
-/// Whether a release was one for the system, too: on a shared pool what is available must rise by at
-/// least 80 percent of what the allocator let go. Unknown readings prove nothing and are no fault.
-/// (Only to be logged: what we hold is known from our own account.)
+/// Whether a release was one for the system, too: on a shared pool what is available must rise by
+/// at least 80 percent of what the allocator let go. Unknown readings prove nothing and are no
+/// fault. (Only to be logged: what we hold is known from our own account.)
 bool reached_the_system(Bytes released, std::optional<Bytes> before, std::optional<Bytes> after);
 
 /// What `release` means on a kind of device, in order.

@@ -37,8 +37,10 @@ public:
         capacity_ = device != nullptr ? device->capacity : Bytes{};
         for (std::size_t i = 0; i < request.blocks.size(); ++i) {
             total_ += request.blocks[i].bytes;
-            if (is_pinned(i)) pinned_ += request.blocks[i].bytes;
-            else largest_ = std::max(largest_, request.blocks[i].bytes);
+            if (is_pinned(i))
+                pinned_ += request.blocks[i].bytes;
+            else
+                largest_ = std::max(largest_, request.blocks[i].bytes);
         }
     }
 
@@ -131,8 +133,7 @@ private:
 
     /// The first tier with room, or the one whose link would be done first.
     static std::size_t choose(const std::vector<Tier>& tiers,
-                              const std::vector<std::uint64_t>& given, Bytes bytes,
-                              Spread spread) {
+                              const std::vector<std::uint64_t>& given, Bytes bytes, Spread spread) {
         auto best = tiers.size();
         std::uint64_t best_time = 0;
         for (std::size_t t = 0; t < tiers.size(); ++t) {
@@ -231,8 +232,7 @@ private:
             return;
         }
         plan.cost = step_cost(request_.blocks, plan.homes, compute_, request_.machine, plan.ring);
-        const bool is_better =
-            best_.homes.empty() || !best_.fits() || rank(plan) < rank(best_);
+        const bool is_better = best_.homes.empty() || !best_.fits() || rank(plan) < rank(best_);
         if (is_better) best_ = std::move(plan);
     }
 
@@ -314,8 +314,8 @@ std::map<DeviceId, Bytes> bytes_by_home(std::span<const PlanBlock> blocks,
     return sums;
 }
 
-Bytes ring_for(std::span<const PlanBlock> blocks, std::span<const DeviceId> homes,
-               DeviceId compute, const PlanMachine& machine) {
+Bytes ring_for(std::span<const PlanBlock> blocks, std::span<const DeviceId> homes, DeviceId compute,
+               const PlanMachine& machine) {
     Bytes largest;
     for (std::size_t i = 0; i < blocks.size(); ++i)
         if (!is_one_pool(machine, homes[i], compute)) largest = std::max(largest, blocks[i].bytes);

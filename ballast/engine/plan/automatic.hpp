@@ -46,14 +46,14 @@ AutomaticPlan plan_automatically(const AutomaticRequest& request);
 std::map<DeviceId, Bytes> bytes_by_home(std::span<const PlanBlock> blocks,
                                         std::span<const DeviceId> homes);
 
-/// What would not fit: on `compute` ring and activations count, too, and what lies in one pool counts
-/// together. The disk holds anything, if there is a file.
+/// What would not fit: on `compute` ring and activations count, too, and what lies in one pool
+/// counts together. The disk holds anything, if there is a file.
 std::map<DeviceId, Shortfall> shortfall_of(const AutomaticRequest& request, DeviceId compute,
                                            std::span<const DeviceId> homes, Bytes ring);
 
 /// Bytes of the ring for blocks that travel: room for two of the largest, so that one can arrive
 /// while the other is in use.
-Bytes ring_for(std::span<const PlanBlock> blocks, std::span<const DeviceId> homes,
-               DeviceId compute, const PlanMachine& machine);
+Bytes ring_for(std::span<const PlanBlock> blocks, std::span<const DeviceId> homes, DeviceId compute,
+               const PlanMachine& machine);
 
 }  // namespace ballast::plan

@@ -48,8 +48,8 @@ private:
     std::vector<Hop> find(DeviceId home) {
         if (home == compute_ || is_same_pool(home)) return {};
         if (home.kind == DeviceKind::disk) {
-            std::vector<Hop> way{{number(home, kCpu), machine_.disk_bytes_per_s,
-                                  machine_.disk_latency_ns}};
+            std::vector<Hop> way{
+                {number(home, kCpu), machine_.disk_bytes_per_s, machine_.disk_latency_ns}};
             if (compute_ != kCpu && !is_same_pool(kCpu)) way.push_back(hop(kCpu, compute_));
             return way;
         }
@@ -137,7 +137,8 @@ StepCost step_cost(std::span<const PlanBlock> blocks, std::span<const DeviceId> 
             if (!way.empty()) {
                 arrived = ring.room_at(bytes, 0);
                 for (const auto& hop : way) {
-                    const auto taken = transfer_ns(blocks[i].bytes, hop.bytes_per_s, hop.latency_ns);
+                    const auto taken =
+                        transfer_ns(blocks[i].bytes, hop.bytes_per_s, hop.latency_ns);
                     free_at[hop.link] = std::max(free_at[hop.link], arrived) + taken;
                     arrived = free_at[hop.link];
                     if (step == 0) busy[hop.link] += taken;

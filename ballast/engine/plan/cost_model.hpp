@@ -2,9 +2,9 @@
 // How long one step of a model takes under a placement: arithmetic on the compute device beside
 // transfers of the blocks that live elsewhere.
 //
-// Blocks are computed in model order. A transfer begins when its link is free and the ring has room,
-// and a block waits for its bytes. Steps follow one another, so that the next step's first blocks
-// travel during the last ones of this step. Nanoseconds, whole numbers.
+// Blocks are computed in model order. A transfer begins when its link is free and the ring has
+// room, and a block waits for its bytes. Steps follow one another, so that the next step's first
+// blocks travel during the last ones of this step. Nanoseconds, whole numbers.
 
 #include <cstdint>
 #include <optional>
@@ -20,10 +20,10 @@ namespace ballast::plan {
 struct PlanBlock {
     std::string name{};
     Bytes bytes{};
-    std::string type{};        ///< "Linear", "Conv2d"; empty: unknown
-    bool is_fetchable = true;  ///< its layer can take its weights from another device
-    bool is_loose = false;     ///< the pseudo-block of parameters of no layer
-    std::optional<std::uint64_t> flops{};     ///< per step
+    std::string type{};                    ///< "Linear", "Conv2d"; empty: unknown
+    bool is_fetchable = true;              ///< its layer can take its weights from another device
+    bool is_loose = false;                 ///< the pseudo-block of parameters of no layer
+    std::optional<std::uint64_t> flops{};  ///< per step
     std::optional<Bytes> activation_bytes{};  ///< held at once while it computes
 
     bool operator==(const PlanBlock&) const = default;

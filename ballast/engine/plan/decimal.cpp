@@ -11,7 +11,7 @@ bool is_digits(std::string_view text) {
 
 Decimal::Decimal(std::string whole, std::string_view fraction) : text_(std::move(whole)) {
     text_.erase(0, text_.find_first_not_of('0'));  // all of it when there is nothing else
-    if (text_.empty()) text_ = "0";
+    if (text_.empty()) text_.push_back('0');
     fraction = fraction.substr(0, fraction.find_last_not_of('0') + 1);
     if (!fraction.empty()) text_.append(".").append(fraction);
 }

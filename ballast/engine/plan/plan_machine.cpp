@@ -96,8 +96,8 @@ PlanMachine plan_machine(const machine::MachineProfile& profile,
     result.is_disk_assumed = !profile.storage.gbps.has_value();
     result.disk_bytes_per_s =
         profile.storage.gbps ? whole(*profile.storage.gbps, 1e9) : kAssumedDisk;
-    result.disk_latency_ns = profile.storage.latency_us ? whole(*profile.storage.latency_us, 1e3)
-                                                        : kAssumedDiskLatency;
+    result.disk_latency_ns =
+        profile.storage.latency_us ? whole(*profile.storage.latency_us, 1e3) : kAssumedDiskLatency;
     return result;
 }
 

@@ -80,12 +80,11 @@ private:
         std::ranges::move(placed.warnings, std::back_inserter(plan_.warnings));
         plan_.ring = ring_for(request_.blocks, plan_.homes, plan_.compute, request_.machine);
         plan_.shortfall = shortfall_of(automatic_, plan_.compute, plan_.homes, plan_.ring);
-        plan_.explanation.push_back(
-            fmt::format("as asked for: {}", canonical(request_.policy)));
+        plan_.explanation.push_back(fmt::format("as asked for: {}", canonical(request_.policy)));
         if (placed.remainder && !placed.left_over.is_zero())
-            plan_.explanation.push_back(
-                fmt::format("{} took {} that no quota had room for", to_string(*placed.remainder),
-                            to_string(placed.left_over)));
+            plan_.explanation.push_back(fmt::format("{} took {} that no quota had room for",
+                                                    to_string(*placed.remainder),
+                                                    to_string(placed.left_over)));
     }
 
     [[nodiscard]] bool is_present(DeviceId id) const {
@@ -97,15 +96,14 @@ private:
         if (!is_present(plan_.compute) ||
             !std::ranges::all_of(plan_.homes, [&](DeviceId id) { return is_present(id); }))
             return;
-        const auto cost = step_cost(request_.blocks, plan_.homes, plan_.compute, request_.machine,
-                                    plan_.ring);
+        const auto cost =
+            step_cost(request_.blocks, plan_.homes, plan_.compute, request_.machine, plan_.ring);
         plan_.moved = cost.moved;
         const auto* device = request_.machine.find(plan_.compute);
-        const bool is_known =
-            device != nullptr && device->flops.has_value() &&
-            std::ranges::all_of(request_.blocks, [](const PlanBlock& block) {
-                return block.flops.has_value();
-            });
+        const bool is_known = device != nullptr && device->flops.has_value() &&
+                              std::ranges::all_of(request_.blocks, [](const PlanBlock& block) {
+                                  return block.flops.has_value();
+                              });
         if (is_known) plan_.expected = ExpectedStep{cost.step_ns, cost.bound_ns()};
     }
 
@@ -122,9 +120,8 @@ private:
         for (const auto& device : request_.machine.devices) explain(device);
         const DeviceId disk{DeviceKind::disk, 0};
         if (const auto held = plan_.per_device.find(disk); held != plan_.per_device.end())
-            plan_.explanation.push_back(
-                fmt::format("disk: {} stay in the file and are read at each use",
-                            to_string(held->second)));
+            plan_.explanation.push_back(fmt::format(
+                "disk: {} stay in the file and are read at each use", to_string(held->second)));
         for (const auto& [id, lack] : plan_.shortfall)
             plan_.explanation.push_back(remedy_for(id, lack));
     }
@@ -149,10 +146,9 @@ private:
 
     /// The smallest change that makes room on one device.
     std::string remedy_for(DeviceId id, const Shortfall& lack) const {
-        const auto text = fmt::format("{}: needed {}, available {}, missing {}", to_string(id),
-                                      to_string(Bytes{lack.needed}),
-                                      to_string(Bytes{lack.available}),
-                                      to_string(Bytes{lack.missing()}));
+        const auto text = fmt::format(
+            "{}: needed {}, available {}, missing {}", to_string(id), to_string(Bytes{lack.needed}),
+            to_string(Bytes{lack.available}), to_string(Bytes{lack.missing()}));
         const auto others = fmt::format("place {} bytes less there", lack.missing());
         if (id == plan_.compute && plan_.per_device.contains(id) &&
             plan_.per_device.at(id).count() < lack.missing())
@@ -176,9 +172,8 @@ std::vector<PlanBlock> plan_blocks(const BlockTable& table) {
     std::vector<PlanBlock> blocks;
     blocks.reserve(table.blocks().size());
     for (const auto& block : table.blocks())
-        blocks.push_back({.name = block.name,
-                          .bytes = block.bytes,
-                          .is_loose = block.name == kLooseBlock});
+        blocks.push_back(
+            {.name = block.name, .bytes = block.bytes, .is_loose = block.name == kLooseBlock});
     return blocks;
 }
 

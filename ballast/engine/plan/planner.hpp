@@ -23,8 +23,8 @@ struct PlanRequest {
 };
 
 /// Places every block, adds up what each device would hold, and says whether that fits, why each
-/// device got what it got, and how long a step should take. A plan that does not fit is a plan, too,
-/// with `fits` false and the shortfall of each device.
+/// device got what it got, and how long a step should take. A plan that does not fit is a plan,
+/// too, with `fits` false and the shortfall of each device.
 Plan make_plan(const PlanRequest& request);
 
 /// The blocks of a table as planning sees them.

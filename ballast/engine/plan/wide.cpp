@@ -108,7 +108,7 @@ std::string Wide::text() const {
         digits += static_cast<char>('0' + static_cast<char>(parts.remainder.limbs_[0]));
         rest = parts.quotient;
     }
-    if (digits.empty()) digits = "0";
+    if (digits.empty()) digits.push_back('0');
     std::reverse(digits.begin(), digits.end());
     return digits;
 }

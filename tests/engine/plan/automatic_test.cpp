@@ -11,7 +11,6 @@ namespace {
 
 using testing::Each;
 
-
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30U;
 const DeviceId kGpu0{DeviceKind::cuda, 0};
@@ -92,8 +91,7 @@ TEST(StepCost, ALinkThatIsBusierThanTheArithmeticDecides) {
 TEST(StepCost, TheDiskIsReadThroughTheHost) {
     const auto machine = machine_of({device(kCpu, kGiB), device(kGpu0, kGiB)});
     const auto blocks = equal_blocks(1, 1'000'000'000, 0);
-    const auto cost =
-        step_cost(blocks, std::vector{kDisk}, kGpu0, machine, Bytes{2'000'000'000});
+    const auto cost = step_cost(blocks, std::vector{kDisk}, kGpu0, machine, Bytes{2'000'000'000});
     EXPECT_EQ(cost.transfer_ns, 1'000'000'000U + 100'000U);
 }
 
@@ -108,16 +106,16 @@ TEST(StepCost, OnePoolNeedsNoTransfer) {
 TEST(StepCost, HugeFiguresDoNotOverflow) {
     auto machine = machine_of({device(kCpu, kGiB, 1), device(kGpu0, kGiB, 1)}, 1);
     const auto blocks = equal_blocks(3, std::uint64_t{1} << 60U, ~std::uint64_t{0});
-    const auto cost = step_cost(blocks, std::vector(3, kCpu), kGpu0, machine,
-                                Bytes{std::uint64_t{1} << 61U});
+    const auto cost =
+        step_cost(blocks, std::vector(3, kCpu), kGpu0, machine, Bytes{std::uint64_t{1} << 61U});
     EXPECT_GE(cost.step_ns, cost.compute_ns / 2);
 }
 
 TEST(AutomaticPlan, AModelThatFitsIsResidentOnTheLargeCard) {
-    Scene scene{equal_blocks(60, 256 * kMiB),
-                machine_of({device(kCpu, 32 * kGiB), device(kGpu0, 8 * kGiB),
-                            device(kGpu1, 24 * kGiB)}),
-                Bytes{2 * kGiB}};
+    Scene scene{
+        equal_blocks(60, 256 * kMiB),
+        machine_of({device(kCpu, 32 * kGiB), device(kGpu0, 8 * kGiB), device(kGpu1, 24 * kGiB)}),
+        Bytes{2 * kGiB}};
     const auto plan = plan_automatically(scene.request());
     EXPECT_TRUE(plan.fits());
     EXPECT_EQ(plan.compute, kGpu1);
@@ -126,10 +124,10 @@ TEST(AutomaticPlan, AModelThatFitsIsResidentOnTheLargeCard) {
 }
 
 TEST(AutomaticPlan, ALargerModelUsesBothCardsAndKeepsRoomForActivations) {
-    Scene scene{equal_blocks(104, 256 * kMiB),
-                machine_of({device(kCpu, 32 * kGiB), device(kGpu0, 8 * kGiB),
-                            device(kGpu1, 24 * kGiB)}),
-                Bytes{3 * kGiB}};
+    Scene scene{
+        equal_blocks(104, 256 * kMiB),
+        machine_of({device(kCpu, 32 * kGiB), device(kGpu0, 8 * kGiB), device(kGpu1, 24 * kGiB)}),
+        Bytes{3 * kGiB}};
     const auto plan = plan_automatically(scene.request());
     EXPECT_TRUE(plan.fits());
     EXPECT_EQ(plan.compute, kGpu1);
@@ -141,10 +139,10 @@ TEST(AutomaticPlan, ALargerModelUsesBothCardsAndKeepsRoomForActivations) {
 }
 
 TEST(AutomaticPlan, AnImpossibleOneSaysWhatIsMissing) {
-    Scene scene{equal_blocks(280, 256 * kMiB),
-                machine_of({device(kCpu, 20 * kGiB), device(kGpu0, 8 * kGiB),
-                            device(kGpu1, 24 * kGiB)}),
-                Bytes{3 * kGiB}, false};
+    Scene scene{
+        equal_blocks(280, 256 * kMiB),
+        machine_of({device(kCpu, 20 * kGiB), device(kGpu0, 8 * kGiB), device(kGpu1, 24 * kGiB)}),
+        Bytes{3 * kGiB}, false};
     const auto plan = plan_automatically(scene.request());
     EXPECT_FALSE(plan.fits());
     ASSERT_FALSE(plan.shortfall.empty());
@@ -178,9 +176,9 @@ TEST(AutomaticPlan, WithoutAnAcceleratorTheProcessorComputes) {
 }
 
 TEST(AutomaticPlan, IsTheSameEachTime) {
-    Scene scene{equal_blocks(97, 200 * kMiB),
-                machine_of({device(kCpu, 9 * kGiB), device(kGpu0, 8 * kGiB),
-                            device(kGpu1, 6 * kGiB)})};
+    Scene scene{
+        equal_blocks(97, 200 * kMiB),
+        machine_of({device(kCpu, 9 * kGiB), device(kGpu0, 8 * kGiB), device(kGpu1, 6 * kGiB)})};
     const auto first = plan_automatically(scene.request());
     const auto second = plan_automatically(scene.request());
     EXPECT_EQ(first.homes, second.homes);
@@ -268,9 +266,8 @@ std::vector<DeviceId> equal_pieces(const Scene& scene) {
 std::vector<DeviceId> comfyui(const Scene& scene, DeviceId compute) {
     std::vector<std::size_t> order(scene.blocks.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::stable_sort(order, [&](auto a, auto b) {
-        return scene.blocks[a].bytes > scene.blocks[b].bytes;
-    });
+    std::ranges::stable_sort(
+        order, [&](auto a, auto b) { return scene.blocks[a].bytes > scene.blocks[b].bytes; });
     auto left = scene.machine.find(compute)->capacity.minus_or_zero(
         scene.activations + scene.blocks[order[0]].bytes.times(2));
     std::vector<DeviceId> homes(scene.blocks.size(), kCpu);
@@ -291,8 +288,8 @@ TEST(AutomaticPlanProperty, IsNeverSlowerThanTheUsualWays) {
         if (!plan.fits()) continue;
         const auto time = time_of(scene, plan.homes, plan.compute);
         EXPECT_EQ(time, plan.cost.step_ns);
-        for (const auto& homes : {greedy(scene, plan.compute), equal_pieces(scene),
-                                  comfyui(scene, plan.compute)}) {
+        for (const auto& homes :
+             {greedy(scene, plan.compute), equal_pieces(scene), comfyui(scene, plan.compute)}) {
             if (!fits(scene, homes, plan.compute)) continue;
             ++compared;
             EXPECT_LE(time, time_of(scene, homes, plan.compute));

@@ -18,10 +18,11 @@ const DeviceId kGpu0{DeviceKind::cuda, 0};
 const DeviceId kGpu1{DeviceKind::cuda, 1};
 
 PlanMachine two_cards() {
-    PlanMachine machine{.devices = {{.id = kCpu, .total = Bytes{64 * kGiB}, .capacity = Bytes{60 * kGiB}},
-                                    {.id = kGpu0, .total = Bytes{24 * kGiB}, .capacity = Bytes{22 * kGiB}},
-                                    {.id = kGpu1, .total = Bytes{24 * kGiB}, .capacity = Bytes{22 * kGiB}}},
-                        .disk_bytes_per_s = 1'000'000'000};
+    PlanMachine machine{
+        .devices = {{.id = kCpu, .total = Bytes{64 * kGiB}, .capacity = Bytes{60 * kGiB}},
+                    {.id = kGpu0, .total = Bytes{24 * kGiB}, .capacity = Bytes{22 * kGiB}},
+                    {.id = kGpu1, .total = Bytes{24 * kGiB}, .capacity = Bytes{22 * kGiB}}},
+        .disk_bytes_per_s = 1'000'000'000};
     for (const auto& from : machine.devices)
         for (const auto& to : machine.devices)
             if (from.id != to.id) machine.links.push_back({from.id, to.id, 12'000'000'000, 10'000});
@@ -32,10 +33,9 @@ PlanRequest ten_blocks(std::string_view text) {
     PlanRequest request{.machine = two_cards()};
     for (int i = 0; i < 10; ++i)
         request.blocks.push_back({.name = "B" + std::to_string(i), .bytes = Bytes{kGiB}});
-    AllocationContext context{.devices = {{kCpu, Bytes{64 * kGiB}},
-                                          {kGpu0, Bytes{24 * kGiB}},
-                                          {kGpu1, Bytes{24 * kGiB}}},
-                              .compute = kGpu0};
+    AllocationContext context{
+        .devices = {{kCpu, Bytes{64 * kGiB}}, {kGpu0, Bytes{24 * kGiB}}, {kGpu1, Bytes{24 * kGiB}}},
+        .compute = kGpu0};
     const auto policy = parse_allocation(text, context);
     EXPECT_TRUE(policy.has_value()) << text;
     if (policy) request.policy = *policy;

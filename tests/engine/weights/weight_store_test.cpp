@@ -162,7 +162,7 @@ TEST(WeightStore, GivesEverythingBackWhenItGoes) {
 
 TEST(WeightStore, RefusesBeforeTheFirstByteIsRead) {
     Fixture fixture({bytes_at("a.weight", 0, 1000)});
-    fixture.ledger.set_limit(kCpu, 1023_B);
+    fixture.ledger.set_limit(kCpu, 999_B);
     const auto store = fixture.load();
     ASSERT_FALSE(store.has_value());
     EXPECT_EQ(store.error().code, Code::does_not_fit);
@@ -179,7 +179,7 @@ TEST(WeightStore, DoesNotRealiseAPlanThatDoesNotFit) {
                                           .ledger = &fixture.ledger});
     ASSERT_FALSE(store.has_value());
     EXPECT_EQ(store.error().code, Code::does_not_fit);
-    EXPECT_EQ(store.error().shortfall.at(kCpu).missing(), 1014U);
+    EXPECT_EQ(store.error().shortfall.at(kCpu).missing(), 990U);
     EXPECT_EQ(fixture.reader->reads, 0);
 }
 
