@@ -106,7 +106,9 @@ struct MachineProfile {
     System system = System::gnu_linux;
     std::string system_version{};  ///< "14.5" on macOS; empty: unknown
     HostProfile host{};
-    std::vector<DeviceProfile> devices{};  ///< accelerators; the host is not among them
+    /// Facts about the processor as a device that computes; its memory is the host's.
+    std::optional<DeviceProfile> processor{};
+    std::vector<DeviceProfile> devices{};  ///< accelerators; the processor is not among them
     std::vector<Link> links{};
     StorageProfile storage{};
     std::vector<std::string> source{};  ///< where the figures come from

@@ -117,8 +117,14 @@ MachineProfile read_machine(JsonMembers machine) {
                            .system_version = machine.text("os_version"),
                            .source = machine.texts("source")};
     if (auto host = machine.object("host")) profile.host = read_host(*std::move(host));
-    for (auto& device : machine.objects("devices"))
-        profile.devices.push_back(read_device(std::move(device)));
+    for (auto& object : machine.objects("devices")) {
+        auto device = read_device(std::move(object));
+        if (device.id == kCpu && !profile.processor)
+            profile.processor = std::move(device);
+        else
+            profile.devices.push_back(std::move(device));
+    }
+    if (profile.processor && !profile.host.total) profile.host.total = profile.processor->total;
     for (auto& link : machine.objects("links")) profile.links.push_back(read_link(std::move(link)));
     if (auto storage = machine.object("storage"))
         profile.storage = read_storage(*std::move(storage));
@@ -129,12 +135,12 @@ MachineProfile read_machine(JsonMembers machine) {
 void check_together(const MachineProfile& profile, JsonFindings& findings) {
     std::set<DeviceId> known{kCpu};
     for (std::size_t i = 0; i < profile.devices.size(); ++i) {
-        const auto path = fmt::format("devices[{}].id", i);
+        // the processor's entry was taken out, and mostly stands first
+        const auto path = fmt::format("devices[{}].id", i + (profile.processor ? 1 : 0));
         const auto id = profile.devices[i].id;
-        if (id.kind == DeviceKind::cpu || id.kind == DeviceKind::disk)
-            findings.refuse(Code::bad_workflow, path,
-                            fmt::format("{} is no accelerator", to_string(id)),
-                            "describe the processor's memory under \"host\"");
+        if (id.kind == DeviceKind::disk)
+            findings.refuse(Code::bad_workflow, path, "the disk is no device of its own",
+                            "describe it under \"storage\"");
         else if (!known.insert(id).second)
             findings.refuse(Code::bad_workflow, path,
                             fmt::format("{} is listed twice", to_string(id)),

@@ -92,6 +92,7 @@ std::string to_json_text(const MachineProfile& profile) {
     put(json, "os_version", profile.system_version);
     json["host"] = host_json(profile.host);
     json["devices"] = Json::array();
+    if (profile.processor) json["devices"].push_back(device_json(*profile.processor));
     for (const auto& device : profile.devices) json["devices"].push_back(device_json(device));
     json["links"] = Json::array();
     for (const auto& link : profile.links) json["links"].push_back(link_json(link));

@@ -37,7 +37,7 @@ PlanDevice device_of(const machine::DeviceAssessment& judged,
                           judged.budget.static_budget.value_or(Bytes{}))};
     if (profile == nullptr) return device;
     device.flops = flops_of(*profile);
-    device.computes = judged.state != machine::VramState::disabled;
+    device.computes = judged.state != machine::VramState::disabled || judged.id == kCpu;
     return device;
 }
 
@@ -87,7 +87,10 @@ PlanMachine plan_machine(const machine::MachineProfile& profile,
     for (const auto& judged : assessment.devices) {
         const bool is_unused = judged.state == machine::VramState::disabled && judged.id != kCpu;
         if (!judged.cannot_store.empty() || is_unused) continue;
-        result.devices.push_back(device_of(judged, machine::find_device(profile, judged.id)));
+        const auto* described = judged.id == kCpu && profile.processor
+                                    ? &*profile.processor
+                                    : machine::find_device(profile, judged.id);
+        result.devices.push_back(device_of(judged, described));
         if (is_pool(judged) && !pool) pool = judged.id;
     }
     if (!result.devices.empty() && result.devices.front().id == kCpu)

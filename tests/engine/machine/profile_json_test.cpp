@@ -158,7 +158,9 @@ TEST(ProfileJson, DevicesStandOnceAndLinksLeadToThem) {
     EXPECT_THAT(nowhere.why, HasSubstr("cuda:1"));
     EXPECT_EQ(refusal_of(R"({"links": [{"from": "cpu", "to": "cpu", "gbps": 1}]})").place.key,
               "links[0]");
-    EXPECT_EQ(refusal_of(R"({"devices": [{"id": "cpu"}]})").place.key, "devices[0].id");
+    EXPECT_EQ(refusal_of(R"({"devices": [{"id": "disk"}]})").place.key, "devices[0].id");
+    EXPECT_EQ(refusal_of(R"({"devices": [{"id": "cpu"}, {"id": "cpu"}]})").place.key,
+              "devices[1].id");
 }
 
 TEST(ProfileJson, FreeAboveTotalIsClampedWithAWarning) {
@@ -176,6 +178,16 @@ TEST(ProfileJson, UnknownKeysAreWarnedOfWithTheNearestName) {
                 ElementsAre(HasSubstr("devices[0].totl: there is no such key; did you mean "
                                       "\"total\"?"),
                             HasSubstr("hosst: there is no such key; did you mean \"host\"?")));
+}
+
+TEST(ProfileJson, TheProcessorMayBeDescribedAsADevice) {
+    const auto profile = read(R"({"devices": [{"id": "cpu", "total": 64, "tflops": {"fp32": 1}},
+                                              {"id": "cuda:0"}]})");
+    EXPECT_EQ(profile.host.total, Bytes{64});
+    ASSERT_TRUE(profile.processor.has_value());
+    EXPECT_EQ(profile.processor->tflops.at("fp32"), 1);
+    EXPECT_EQ(profile.devices.size(), 1U);
+    EXPECT_EQ(read(to_json_text(profile)), profile);
 }
 
 TEST(ProfileJson, AFileThatIsNotThereSaysSo) {
