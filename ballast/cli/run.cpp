@@ -101,7 +101,8 @@ Seconds seconds_between(const graph::RuntimeReport& before, const graph::Runtime
 
 /// Runs the workflow as often as asked for, or until something stops it.
 Record execute(const graph::ValidWorkflow& workflow, graph::Runtime& runtime,
-               const graph::RuntimeOptions& options, const Settings& settings) {
+               const graph::RuntimeOptions& options, const Settings& settings,
+               InterruptScope& interrupts) {
     const RealClock clock;
     const auto places = folders(options);
     graph::Executor executor(runtime, places, cache_policy(settings));
@@ -120,6 +121,7 @@ Record execute(const graph::ValidWorkflow& workflow, graph::Runtime& runtime,
         add_outputs(record.outputs, result.ui, options);
         record.error = std::move(result.error);
     }
+    interrupts.work_ended();
     progress.end();
     record.runtime = runtime.report();
     record.warnings = progress.warnings();
@@ -174,9 +176,8 @@ int run(const Invocation& invocation, Console& console) {
     const auto runtime = open_runtime(*library, options);
     if (!runtime) return console.fail(runtime.error());
 
-    auto record = execute(valid, **runtime, options, *settings);
+    auto record = execute(valid, **runtime, options, *settings, interrupts);
     record.warnings.insert(record.warnings.begin(), warnings->begin(), warnings->end());
-    interrupts.work_ended();
     const int status = publish(record, *settings, console);
     console.flush();
     return status;

@@ -59,6 +59,10 @@ Pipe new_error_stream(ErrorStream kind) {
         ::setrlimit(RLIMIT_FSIZE, &limit);
         ::signal(SIGXFSZ, SIG_DFL);
     }
+    if (options.most_address_space != 0) {
+        const rlimit limit{options.most_address_space, options.most_address_space};
+        ::setrlimit(RLIMIT_AS, &limit);
+    }
     // a developer's own settings are no part of the test
     std::vector<std::string> ours;
     for (char** variable = environ; *variable != nullptr; ++variable)

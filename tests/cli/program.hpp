@@ -30,6 +30,8 @@ struct ProgramOptions {
     std::string wait_for = {};
     /// Largest file that the process may write, in bytes; 0: no limit. Stands for a full disk.
     unsigned long most_file_bytes = 0;
+    /// Largest address space of the process, in bytes; 0: no limit.
+    unsigned long most_address_space = 0;
     ErrorStream error_stream = ErrorStream::pipe;
     bool ignores_interrupts = false;  ///< started with SIGINT ignored, as by nohup
     std::vector<std::pair<std::string, std::string>> environment = {};  ///< in addition

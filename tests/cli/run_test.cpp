@@ -319,6 +319,14 @@ TEST_F(Run, LeavesNoHalfPictureOnAFullDisk) {
     EXPECT_EQ(files_in(output()), 0U);
 }
 
+TEST_F(Run, FailsWhileRunningWhenThereIsNoRoomForTheReport) {
+    const auto outcome =
+        run_program(demo(output(), {"--report", "/dev/full", "--set", "3.steps=1"}));
+    EXPECT_EQ(outcome.status, 5) << outcome.err;
+    EXPECT_TRUE(has(outcome.err, "cannot write the report")) << outcome.err;
+    EXPECT_EQ(files_in(output()), 1U);
+}
+
 TEST_F(Run, TakesAPromptOfTenThousandWords) {
     std::string prompt;
     for (int i = 0; i < 10'000; ++i) prompt += "circle ";
