@@ -5,10 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "ballast/engine/core/nearest_name.hpp"
+#include "ballast/engine/core/setting_values.hpp"
 
 namespace ballast::cli {
 namespace {
@@ -123,13 +125,32 @@ private:
                               "put an option's value directly behind it"));
         if (!operands.empty() && !operands.front().empty())
             invocation.operand = operands.front();
-        else if (most == 1 && command_->need == Operand::required)
+        else if (most == 1 && command_->need == Operand::required) {
+            if (const auto swallowed = number_that_is_none()) return fail(*swallowed);
             return fail(usage("an argument is missing", std::string(command_->operand),
                               fmt::format("`ballast {}` needs it", command_->name),
                               fmt::format("`ballast {} --help` shows examples", command_->name)));
+        }
         for (const auto& [name, option] : options_)
             if (option->count() > 0) invocation.given.push_back({name, option->results()});
         return invocation;
+    }
+
+    /// "run --repeat workflow.json": the argument that is missing was taken for a number.
+    std::optional<Error> number_that_is_none() const {
+        for (const auto& [name, option] : options_) {
+            const auto& setting = name.row();
+            const bool is_number =
+                setting.type == SettingType::integer || setting.type == SettingType::number;
+            if (!is_number || option->count() == 0) continue;
+            const auto text = option->results().back();
+            if (check_value(setting, text)) continue;
+            return usage("bad value", fmt::format("--{}", setting.name),
+                         fmt::format("it needs a number, '{}' is none", text),
+                         fmt::format("write --{} {} {}", setting.name,
+                                     setting.fallback.empty() ? "2" : setting.fallback, text));
+        }
+        return std::nullopt;
     }
 
     Error missing_value(const CLI::ParseError& error) const {

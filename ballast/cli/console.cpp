@@ -1,6 +1,8 @@
 #include "ballast/cli/console.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -43,7 +45,7 @@ void write_to_stderr(std::string_view text) noexcept {
 
 void Console::write(std::string_view text) {
     if (fault_ != 0) return;
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) fault_ = errno;
+    if (std::fwrite(text.data(), 1, text.size(), out_) != text.size()) fault_ = errno;
 }
 
 void Console::say(std::string_view text) {
@@ -71,10 +73,32 @@ int Console::fail(const Error& error) {
     return exit_status(error.code);
 }
 
+void Console::keep_for_results() {
+    if (out_ != stdout) return;
+    flush();
+    const int own = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (own < 0) return;  // closed, or no number is left: then all stays as it is
+    std::FILE* results = ::fdopen(own, "w");
+    if (results == nullptr) {
+        ::close(own);
+        return;
+    }
+    out_ = results;
+    if (::dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) return;
+    const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere < 0) return;
+    ::dup2(nowhere, STDOUT_FILENO);
+    ::close(nowhere);
+}
+
+void Console::flush() {
+    if (std::fflush(out_) != 0 && fault_ == 0) fault_ = errno;
+}
+
 int Console::finish(int status) {
-    if (std::fflush(stdout) != 0 && fault_ == 0) fault_ = errno;
+    flush();
     if (fault_ == 0 || fault_ == EPIPE || status != 0) return status;
-    const Error error{.code = Code::io,
+    const Error error{.code = Code::write_failed,
                       .what = "cannot write the result",
                       .why = std::generic_category().message(fault_),
                       .place = {.file = "standard output"}};

@@ -1,6 +1,7 @@
 #pragma once
 // What the program says: results on standard output, everything else on standard error.
 
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -52,7 +53,12 @@ public:
     /// One line on standard error.
     static void note(std::string_view line);
 
-    /// Pushes out what is buffered. The exit status, which becomes that of an `io` failure when
+    /// From here on, what libraries print on standard output goes to standard error: results alone
+    /// go where standard output led.
+    void keep_for_results();
+    /// Pushes out what is buffered.
+    void flush();
+    /// Pushes out what is buffered. The exit status, which becomes that of `write_failed` when
     /// standard output could not take everything; a reader that went away is no failure.
     int finish(int status);
 
@@ -60,6 +66,7 @@ private:
     void write(std::string_view text);
 
     Form form_;
+    std::FILE* out_ = stdout;
     int fault_ = 0;  // errno of the first failed write
 };
 

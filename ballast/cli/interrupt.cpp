@@ -12,9 +12,11 @@ namespace ballast::cli {
 namespace {
 
 constexpr int kInterruptedStatus = 130;
-constexpr std::array kSignals{SIGINT, SIGTERM};
+constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
 
 std::atomic<int> requests{0};
+std::atomic<int> late_requests{0};  // since the work ended
+std::atomic<bool> is_telling{false};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler writes it");
 
 void complain(std::string_view text) {
@@ -23,6 +25,10 @@ void complain(std::string_view text) {
 }
 
 void on_signal(int /*signal*/) {
+    if (is_telling) {
+        if (late_requests.fetch_add(1) > 0) ::_exit(kInterruptedStatus);
+        return;
+    }
     if (requests.fetch_add(1) == 0) {
         const int interrupted = errno;  // of whatever call this came in the midst of
         complain("\nstopping at the next layer; once more to stop at once\n");
@@ -45,6 +51,8 @@ struct InterruptScope::Former {
 
 InterruptScope::InterruptScope() : former_(std::make_unique<Former>()) {
     requests = 0;
+    late_requests = 0;
+    is_telling = false;
     struct sigaction action{};
     action.sa_handler = on_signal;
     sigemptyset(&action.sa_mask);
@@ -56,7 +64,13 @@ InterruptScope::InterruptScope() : former_(std::make_unique<Former>()) {
     }
 }
 
+void InterruptScope::work_ended() {
+    is_telling = true;
+    has_ended_ = true;
+}
+
 InterruptScope::~InterruptScope() {
+    if (has_ended_) return;  // the process is about to end with its own status
     for (std::size_t i = 0; i < kSignals.size(); ++i)
         ::sigaction(kSignals[i], &former_->actions[i], nullptr);
 }

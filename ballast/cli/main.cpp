@@ -35,6 +35,8 @@ int run_program(const std::vector<std::string>& arguments, ballast::cli::Console
 int main(int argc, char** argv) {
     // a reader that goes away (`ballast inspect ... | head`) ends writing, not the program
     std::signal(SIGPIPE, SIG_IGN);
+    // a file that may not grow further (ulimit -f) fails to be written, and is then removed
+    std::signal(SIGXFSZ, SIG_IGN);
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     ballast::cli::Console console(ballast::cli::form_of(arguments));
     return console.finish(run_program(arguments, console));

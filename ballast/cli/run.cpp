@@ -2,9 +2,14 @@
 
 #include <fmt/format.h>
 
-#include "ballast/cli/availability.hpp"
+#include <algorithm>
+#include <iterator>
+#include <thread>
+
 #include "ballast/cli/dry_run.hpp"
 #include "ballast/cli/interrupt.hpp"
+#include "ballast/cli/planned_models.hpp"
+#include "ballast/cli/precautions.hpp"
 #include "ballast/cli/progress.hpp"
 #include "ballast/cli/report.hpp"
 #include "ballast/cli/run_options.hpp"
@@ -22,9 +27,12 @@ namespace {
 constexpr std::size_t kShownFaults = 20;
 
 Error error_of(const graph::Fault& fault, const graph::NodeFaults& node, const std::string& file) {
+    // the place names the input already
+    std::string why = fault.details == fault.input ? "" : fault.details;
+    if (const auto named = fault.input + " - "; why.starts_with(named)) why.erase(0, named.size());
     return {.code = Code::bad_workflow,
             .what = fault.message,
-            .why = fault.details == fault.input ? "" : fault.details,
+            .why = std::move(why),
             .place = {.file = file,
                       .node = fmt::format("{} ({})", node.node, node.class_type),
                       .key = fault.input},
@@ -51,12 +59,36 @@ int refuse(const graph::ValidationReport& report, const std::string& file, Conso
     return exit_status(error.code);
 }
 
-Result<void> require_writable_places(const Settings& settings,
-                                     const graph::RuntimeOptions& options) {
-    if (auto output = require_output_folder(options.output_folder); !output) return output;
+/// Everything that the run and the dry run refuse alike before anything is loaded or made.
+Result<std::vector<PlannedModel>> require_all_fit_to_run(const graph::ValidWorkflow& workflow,
+                                                         const graph::RuntimeOptions& options,
+                                                         const Settings& settings,
+                                                         const std::string& operand) {
+    auto models = plan_models(workflow, options);
+    if (!models) return models;
+    for (const auto& folder : picture_folders(workflow, options))
+        if (auto writable = require_writable(folder); !writable)
+            return fail(std::move(writable).error());
     if (const auto report = settings.text("report"); !report.empty())
-        return require_report_file(report);
-    return {};
+        if (auto writable = require_report_file(report, {operand}); !writable)
+            return fail(std::move(writable).error());
+    if (const auto library = settings.text("runtime-library"); !library.empty())
+        if (auto found = find_runtime_library(library); !found)
+            return fail(std::move(found).error());
+    return models;
+}
+
+/// What is odd about the call, said at once and kept for the report.
+Result<std::vector<std::string>> precautions(const Settings& settings,
+                                             graph::RuntimeOptions& options) {
+    auto warnings = odd_model_folders(settings);
+    if (!warnings) return warnings;
+    std::ranges::move(unknown_variables(), std::back_inserter(*warnings));
+    options.threads = sensible_threads(settings.integer("threads"),
+                                       std::thread::hardware_concurrency(), *warnings);
+    if (!settings.flag("quiet"))
+        for (const auto& warning : *warnings) Console::note("warning: " + warning);
+    return warnings;
 }
 
 Seconds seconds_between(const graph::RuntimeReport& before, const graph::RuntimeReport& after,
@@ -69,7 +101,8 @@ Seconds seconds_between(const graph::RuntimeReport& before, const graph::Runtime
 
 /// Runs the workflow as often as asked for, or until something stops it.
 Record execute(const graph::ValidWorkflow& workflow, graph::Runtime& runtime,
-               const graph::RuntimeOptions& options, const Settings& settings) {
+               const graph::RuntimeOptions& options, const Settings& settings,
+               InterruptScope& interrupts) {
     const RealClock clock;
     const auto places = folders(options);
     graph::Executor executor(runtime, places, cache_policy(settings));
@@ -88,6 +121,7 @@ Record execute(const graph::ValidWorkflow& workflow, graph::Runtime& runtime,
         add_outputs(record.outputs, result.ui, options);
         record.error = std::move(result.error);
     }
+    interrupts.work_ended();
     progress.end();
     record.runtime = runtime.report();
     record.warnings = progress.warnings();
@@ -99,7 +133,7 @@ int publish(const Record& record, const Settings& settings, Console& console) {
     int status = record.error ? exit_status(record.error->code) : 0;
     const auto document = to_json(record);
     if (const auto file = settings.text("report"); !file.empty()) {
-        const auto written = write_file(file, to_text(document));
+        const auto written = write_file(file, to_text(document), "report");
         // the run itself is done; its document still tells so
         if (!written) Console::complain(written.error());
         if (!written && status == 0) status = exit_status(written.error().code);
@@ -113,7 +147,7 @@ int publish(const Record& record, const Settings& settings, Console& console) {
 }  // namespace
 
 int run(const Invocation& invocation, Console& console) {
-    const auto settings = run_settings(invocation.given);
+    const auto settings = run_settings(invocation.given, invocation.operand);
     if (!settings) return console.fail(settings.error());
     auto workflow = read_workflow_file(invocation.operand);
     if (!workflow) return console.fail(workflow.error());
@@ -121,25 +155,32 @@ int run(const Invocation& invocation, Console& console) {
         const auto done = graph::set_input(*workflow, assignment, graph::standard_catalogue());
         if (!done) return console.fail(done.error());
     }
-    const auto options = runtime_options(*settings);
+    auto options = runtime_options(*settings);
+    auto warnings = precautions(*settings, options);
+    if (!warnings) return console.fail(warnings.error());
     const auto [report, valid] =
         graph::validate(*workflow, graph::standard_catalogue(), folders(options));
     // a part of the outputs might run, but nobody sits in front to notice that the rest is missing
     if (!report.is_clean()) return refuse(report, invocation.operand, console);
-    if (const auto available = require_available(valid); !available)
-        return console.fail(available.error());
-    if (settings->flag("dry-run")) return dry_run(valid, options, console);
+    const auto models = require_all_fit_to_run(valid, options, *settings, invocation.operand);
+    if (!models) return console.fail(models.error());
+    if (settings->flag("dry-run"))
+        return dry_run(*models, options, *settings, *std::move(warnings), console);
 
-    if (const auto places = require_writable_places(*settings, options); !places)
-        return console.fail(places.error());
     const auto library = find_runtime_library(settings->text("runtime-library"));
     if (!library) return console.fail(library.error());
-    const InterruptScope interrupts;
+    for (const auto& folder : picture_folders(valid, options))
+        if (const auto made = make_folder(folder); !made) return console.fail(made.error());
+    InterruptScope interrupts;
+    console.keep_for_results();
     const auto runtime = open_runtime(*library, options);
     if (!runtime) return console.fail(runtime.error());
 
-    const auto record = execute(valid, **runtime, options, *settings);
-    return publish(record, *settings, console);
+    auto record = execute(valid, **runtime, options, *settings, interrupts);
+    record.warnings.insert(record.warnings.begin(), warnings->begin(), warnings->end());
+    const int status = publish(record, *settings, console);
+    console.flush();
+    return status;
 }
 
 }  // namespace ballast::cli

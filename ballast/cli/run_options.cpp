@@ -44,11 +44,18 @@ LogLevel log_level(const Settings& settings) {
 
 }  // namespace
 
-Result<Settings> run_settings(const std::vector<GivenSetting>& command_line) {
+Result<Settings> run_settings(const std::vector<GivenSetting>& command_line,
+                              std::string_view workflow) {
     SettingSources sources{
         .command = kRunCommand, .command_line = command_line, .environment = process_environment()};
     for (const auto& given : command_line)
         if (given.name.row().name == "settings") sources.file_path = given.texts.back();
+    if (sources.file_path == "-" && workflow == "-")
+        return fail(Error{.code = Code::usage,
+                          .what = "cannot read the settings",
+                          .why = "standard input can be read once, and the workflow comes from it",
+                          .place = {.key = "--settings"},
+                          .hint = "put one of the two into a file"});
     if (!sources.file_path.empty()) {
         auto file = read_settings_file(sources.file_path);
         if (!file) return fail(file.error());

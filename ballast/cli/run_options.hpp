@@ -1,6 +1,7 @@
 #pragma once
 // Settings as the runtime and the executor want them.
 
+#include <string_view>
 #include <vector>
 
 #include "ballast/engine/core/settings.hpp"
@@ -9,8 +10,10 @@
 
 namespace ballast::cli {
 
-/// Settings of `ballast run` from all sources, the file that --settings names included.
-Result<Settings> run_settings(const std::vector<GivenSetting>& command_line);
+/// Settings of `ballast run` from all sources, the file that --settings names included. Fails with
+/// `usage` when that and the workflow are both standard input.
+Result<Settings> run_settings(const std::vector<GivenSetting>& command_line,
+                              std::string_view workflow);
 
 graph::RuntimeOptions runtime_options(const Settings& settings);
 graph::CachePolicy cache_policy(const Settings& settings);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <string_view>
 
 namespace ballast::cli {
 namespace {
@@ -22,8 +23,16 @@ Error cannot_open(const std::filesystem::path& library, Code code, std::string w
 Error loading_error(const std::filesystem::path& library) {
     const char* reason = ::dlerror();
     std::string why = reason != nullptr ? reason : "the system gives no reason";
-    const bool lacks_torch =
-        why.find("libtorch") != std::string::npos || why.find("libc10") != std::string::npos;
+    // the reason begins with the path that was opened, which the error names already
+    const auto path = std::filesystem::absolute(library).string() + ": ";
+    if (why.starts_with(path)) why.erase(0, path.size());
+    const auto has = [&why](std::string_view part) { return why.find(part) != std::string::npos; };
+    if (has("failed to map segment") || has("annot allocate memory") ||
+        has("annot create shared object descriptor"))
+        return cannot_open(library, Code::out_of_memory, std::move(why),
+                           "the address space of the program is limited: raise it, for example "
+                           "with ulimit -v unlimited");
+    const bool lacks_torch = has("libtorch") || has("libc10");
     return cannot_open(library, Code::not_found, std::move(why),
                        lacks_torch
                            ? "libtorch moved or is missing: run scripts/setup.sh again, or add its "

@@ -1,10 +1,17 @@
 #include "ballast/cli/workflow_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "ballast/engine/core/text_file.hpp"
 #include "ballast/engine/core/utf8.hpp"
+#include "ballast/engine/formats/foreign.hpp"
+#include "ballast/engine/formats/io/file.hpp"
+#include "ballast/engine/formats/safetensors.hpp"
 #include "ballast/graph/png_text.hpp"
 
 namespace ballast::cli {
@@ -56,9 +63,34 @@ Result<graph::Workflow> workflow_of_picture(const std::string& picture, const st
     return graph::workflow_from_json(std::move(submission), file);
 }
 
+bool is_plain_file(const std::filesystem::path& path) {
+    std::error_code failed;
+    return std::filesystem::is_regular_file(path, failed);
+}
+
+/// What to say when the file is a model, which may be too large to be read whole.
+std::optional<Error> refusal_of_weights(const std::filesystem::path& path) {
+    if (path == "-" || !is_plain_file(path)) return std::nullopt;
+    const auto file = formats::File::open(path);
+    if (!file) return std::nullopt;  // reading it says why
+    std::string head(std::min<std::uint64_t>(formats::kHeadBytes, file->size().count()), '\0');
+    if (!file->read_at(0, std::as_writable_bytes(std::span(head)))) return std::nullopt;
+    const bool is_archive = head.starts_with("PK\x03\x04") && head.find("data.pkl") != head.npos;
+    if (!formats::looks_like_safetensors(head) && !head.starts_with("GGUF") && !is_archive)
+        return std::nullopt;
+    return Error{.code = Code::foreign_file,
+                 .what = "cannot read the workflow",
+                 .why = "it is a weight file",
+                 .place = {.file = path.string()},
+                 .hint = fmt::format("`ballast inspect {}` says what it holds; a workflow names it "
+                                     "in a loader",
+                                     path.string())};
+}
+
 }  // namespace
 
 Result<graph::Workflow> read_workflow_file(const std::filesystem::path& path) {
+    if (auto weights = refusal_of_weights(path)) return fail(*std::move(weights));
     const auto text = read_text_file(path, kMost);
     if (!text) {
         auto error = text.error();

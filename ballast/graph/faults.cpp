@@ -64,6 +64,18 @@ std::string similar_to(const Json& value, std::span<const std::string> names) {
     return near.empty() ? std::string{} : "similar names: " + joined(near);
 }
 
+/// "use a number from 1 to 10000".
+std::string range_hint(const InputDeclaration& input) {
+    const auto said = [](std::string_view kind, const Json& least, const Json& most) {
+        return fmt::format("use a {} from {} to {}", kind, python_str(least), python_str(most));
+    };
+    if (const auto* whole = std::get_if<IntegerField>(&input.field))
+        return said("whole number", to_json(whole->min), to_json(whole->max));
+    if (const auto* number = std::get_if<NumberField>(&input.field))
+        return said("number", number->min, number->max);
+    return {};
+}
+
 }  // namespace
 
 Json Input::config() const {
@@ -104,12 +116,18 @@ Fault outputs_failed(std::string details) {
             .details = std::move(details)};
 }
 
-Fault missing(const std::string& input) {
+Fault missing(const NodeDeclaration& node, const InputDeclaration& input) {
     return {.type = "required_input_missing",
             .message = "Required input is missing",
-            .details = input,
-            .extra_info = {{"input_name", input}},
-            .input = input};
+            .details = input.name,
+            .extra_info = {{"input_name", input.name}},
+            .input = input.name,
+            .hint = input.is_link_only()
+                        ? fmt::format("link {} of {} to an output of type {}: [\"<node id>\", "
+                                      "<output index>]",
+                                      input.name, node.class_type, input.type())
+                        : fmt::format("give {} of {} a value of type {}", input.name,
+                                      node.class_type, input.type())};
 }
 
 Fault not_convertible(const Input& input, const Json& value, const std::string& why) {
@@ -117,6 +135,7 @@ Fault not_convertible(const Input& input, const Json& value, const std::string& 
                            fmt::format("The value cannot be used as {}", input.declaration.type()),
                            fmt::format("{}, {}, {}", input.name(), python_str(value), why), value);
     fault.extra_info["exception_message"] = why;
+    fault.hint = range_hint(input.declaration);
     return fault;
 }
 
@@ -128,17 +147,21 @@ Fault link_expected(const Input& input, const Json& value) {
 }
 
 Fault below_min(const Input& input, const Json& value, const Json& bound) {
-    return at_input(
+    Fault fault = at_input(
         input, "value_smaller_than_min",
         fmt::format("Value {} smaller than min of {}", python_str(value), python_str(bound)),
         input.name(), value);
+    fault.hint = range_hint(input.declaration);
+    return fault;
 }
 
 Fault above_max(const Input& input, const Json& value, const Json& bound) {
-    return at_input(
+    Fault fault = at_input(
         input, "value_bigger_than_max",
         fmt::format("Value {} bigger than max of {}", python_str(value), python_str(bound)),
         input.name(), value);
+    fault.hint = range_hint(input.declaration);
+    return fault;
 }
 
 Fault not_offered(const Input& input, const Json& value, std::span<const std::string> options) {
@@ -160,21 +183,42 @@ Fault not_offered(const Input& input, const Json& value, std::span<const std::st
             searched.push_back(folder.string());
         fault.message = fmt::format("No such file among the {} in {}", files->folder,
                                     searched.empty() ? "no folder" : joined(searched));
+        // a pipe or a dangling link of that name is there, but it is no file
+        const auto path = input.folders.model_path(files->folder, python_str(value));
+        if (!path && value.is_string() && path.error().place.file != value) {
+            fault.message = fmt::format("{}: {}", path.error().place.file, path.error().why);
+            fault.hint = path.error().hint;
+        }
         if (fault.hint.empty())
             fault.hint = options.empty()
                              ? fmt::format("put {} into one of these folders", python_str(value))
                              : "present: " + joined(options.first(std::min<std::size_t>(
                                                  options.size(), kListedOptions)));
     }
+    if (fault.hint.empty()) fault.hint = field.instead;
+    if (fault.hint.empty() && !is_long && !options.empty())
+        fault.hint = "use one of: " + joined(options);
     return fault;
 }
 
-Fault refused_by_class(const std::string& input, const std::string& why) {
+Fault not_available(const Input& input, const Json& value) {
+    return {.type = "value_not_in_list",
+            .message = fmt::format("'{}' is not available yet", python_str(value)),
+            .details = input.name(),
+            .extra_info = {{"input_name", input.name()},
+                           {"input_config", input.config()},
+                           {"received_value", value}},
+            .input = input.name(),
+            .hint = std::get<ChoiceField>(input.declaration.field).instead};
+}
+
+Fault refused_by_class(const std::string& input, const ClassRefusal& refusal) {
     return {.type = "custom_validation_failed",
-            .message = "The node refuses the value",
-            .details = fmt::format("{} - {}", input, why),
+            .message = refusal.message,
+            .details = fmt::format("{} - {}", input, refusal.details),
             .extra_info = {{"input_name", input}},
-            .input = input};
+            .input = input,
+            .hint = refusal.hint};
 }
 
 Fault not_a_link(const Input& input, const Json& value) {
@@ -193,7 +237,9 @@ Fault other_type(const Input& input, const Json& value, const std::string& recei
                            {"input_config", input.config()},
                            {"received_type", received},
                            {"linked_node", value}},
-            .input = input.name()};
+            .input = input.name(),
+            .hint = fmt::format("link {} to an output of type {}", input.name(),
+                                input.declaration.type())};
 }
 
 Fault cycle(const std::string& node, const Cycle& cycle) {

@@ -32,13 +32,15 @@ Fault no_outputs();
 Fault outputs_failed(std::string details);
 
 // constants
-Fault missing(const std::string& input);
+Fault missing(const NodeDeclaration& node, const InputDeclaration& input);
 Fault not_convertible(const Input& input, const Json& value, const std::string& why);
 Fault link_expected(const Input& input, const Json& value);
 Fault below_min(const Input& input, const Json& value, const Json& bound);
 Fault above_max(const Input& input, const Json& value, const Json& bound);
 Fault not_offered(const Input& input, const Json& value, std::span<const std::string> options);
-Fault refused_by_class(const std::string& input, const std::string& why);
+/// Offered, but not in this version.
+Fault not_available(const Input& input, const Json& value);
+Fault refused_by_class(const std::string& input, const ClassRefusal& refusal);
 
 // links
 Fault not_a_link(const Input& input, const Json& value);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <span>
 #include <system_error>
@@ -40,6 +41,8 @@ bool has_ending(const fs::path& name, std::span<const std::string_view> endings)
 
 /// True if walking `name` down from a folder stays below it.
 bool stays_inside(const fs::path& name) {
+    // the system would stop reading at a zero character
+    if (name.native().find('\0') != std::string::npos) return false;
     if (name.empty() || name.is_absolute() || name.has_root_name()) return false;
     return std::none_of(name.begin(), name.end(),
                         [](const fs::path& part) { return part == ".."; });
@@ -61,7 +64,7 @@ public:
             std::error_code unknown;
             if (at->is_directory(unknown)) {
                 if (name != ".git") into(at->path(), prefix + name + "/");
-            } else if (has_ending(name, kModelEndings)) {
+            } else if (has_ending(name, kModelEndings) && at->is_regular_file(unknown)) {
                 names_.insert(prefix + name);
             }
         }
@@ -90,11 +93,40 @@ std::vector<std::string> pictures_in(const fs::path& folder) {
 }
 
 Error leaves_folder(std::string_view name) {
-    return {.code = Code::bad_value,
-            .what = "cannot open the file",
-            .why = "the name leads out of its folder",
-            .place = {.file = std::string{name}},
-            .hint = "name a file inside the folder: no leading slash, no \"..\""};
+    return {
+        .code = Code::bad_value,
+        .what = "cannot open the file",
+        .why = "the name leads out of its folder",
+        .place = {.file = escaped(name)},
+        .hint = "name a file inside the folder: no leading slash, no \"..\", no zero character"};
+}
+
+/// What stands at `path` although it is no file; empty if nothing does.
+std::string other_thing(const fs::path& path) {
+    std::error_code failed;
+    const auto own = fs::symlink_status(path, failed);
+    if (!fs::exists(own)) return {};
+    const auto meant = fs::status(path, failed);
+    if (failed == std::errc::too_many_symbolic_link_levels)
+        return "a link that leads back to itself";
+    switch (meant.type()) {
+        case fs::file_type::not_found:
+            return "a link to " + fs::read_symlink(path, failed).string() + ", which is not there";
+        case fs::file_type::directory: return "a folder";
+        case fs::file_type::fifo: return "a pipe";
+        case fs::file_type::socket: return "a socket";
+        case fs::file_type::block:
+        case fs::file_type::character: return "a device";
+        default: return "a thing that cannot be looked at";
+    }
+}
+
+Error no_file(std::string what, const fs::path& path, const std::string& thing) {
+    return {.code = Code::not_found,
+            .what = std::move(what),
+            .why = "it is no regular file but " + thing,
+            .place = {.file = path.string()},
+            .hint = "put the file itself there, or a link to it"};
 }
 
 Error not_found(std::string what, std::string_view name, std::span<const std::string> present,
@@ -132,8 +164,14 @@ std::vector<std::string> Folders::models(std::string_view type) const {
 
 Result<fs::path> Folders::model_path(std::string_view type, std::string_view name) const {
     if (!stays_inside(name)) return fail(leaves_folder(name));
-    for (const auto& folder : searched(type))
-        if (const fs::path path = folder / name; is_file(path)) return path;
+    std::optional<Error> other;
+    for (const auto& folder : searched(type)) {
+        const fs::path path = folder / name;
+        if (is_file(path)) return path;
+        if (const auto thing = other_thing(path); !thing.empty() && !other)
+            other = no_file("cannot open the model", path, thing);
+    }
+    if (other) return fail(*std::move(other));
     return fail(model_not_found(*this, type, name));
 }
 
@@ -154,7 +192,10 @@ Result<fs::path> Folders::picture_path(std::string_view name) const {
     else
         chooses("[temp]", paths_.temp);
     if (!stays_inside(name)) return fail(leaves_folder(name));
-    if (fs::path path = folder / name; is_file(path)) return path;
+    const fs::path path = folder / name;
+    if (is_file(path)) return path;
+    if (const auto thing = other_thing(path); !thing.empty())
+        return fail(no_file("cannot open the picture", path, thing));
     return fail(not_found("cannot find the picture", name, pictures_in(folder), {{folder}}));
 }
 

@@ -30,12 +30,14 @@ public:
     /// type has one folder of its own name per root.
     [[nodiscard]] std::vector<std::filesystem::path> searched(std::string_view type) const;
 
-    /// Model files of a type: paths below the searched folders with '/' between parts, sorted,
-    /// without repetition. Folders that do not exist or cannot be read count as empty.
+    /// Model files of a type, regular files and links to such: paths below the searched folders
+    /// with '/' between parts, sorted, without repetition. Folders that do not exist or cannot be
+    /// read count as empty.
     [[nodiscard]] std::vector<std::string> models(std::string_view type) const;
 
     /// The file behind a name of `models(type)`. Fails with `not_found`, naming similar files and
-    /// the folders searched, or with `bad_value` when the name leaves these folders.
+    /// the folders searched, or saying what stands there that is no file (a pipe, a link that leads
+    /// nowhere), or with `bad_value` when the name leaves these folders.
     [[nodiscard]] Result<std::filesystem::path> model_path(std::string_view type,
                                                            std::string_view name) const;
 

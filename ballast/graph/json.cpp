@@ -166,6 +166,13 @@ Result<Json> parse_json(std::string_view text, const std::string& source) {
         replaced = without_non_numbers(text);
         text = replaced;
     }
+    // the parser takes a zero character for the end and what follows for nothing
+    if (const auto zero = text.find('\0'); zero != std::string_view::npos)
+        return fail({.code = Code::bad_workflow,
+                     .what = "this is not JSON",
+                     .why = line_and_column(text, zero) + ": a zero character",
+                     .place = {.file = source},
+                     .hint = "export the workflow again; this file is damaged"});
     Json root;
     Builder builder(root);
     if (Json::sax_parse(text, &builder)) return root;
@@ -175,7 +182,8 @@ Result<Json> parse_json(std::string_view text, const std::string& source) {
     return fail({.code = Code::bad_workflow,
                  .what = "this is not JSON",
                  .why = std::move(why),
-                 .place = {.file = source}});
+                 .place = {.file = source},
+                 .hint = "export the workflow again, or mend the text at that place"});
 }
 
 void append_member(Json& object, std::string key, Json value) {

@@ -68,7 +68,7 @@ CheckedNode NodeChecker::check(std::size_t node, const Arrival& arrival) {
         if (value != nullptr)
             check_input(subject, input, *value);
         else if (input.presence == Presence::required)
-            subject.result.faults.push_back(faults::missing(input.name));
+            subject.result.faults.push_back(faults::missing(subject.declaration, input));
     }
     run_class_check(subject);
     return std::move(subject.result);
@@ -156,6 +156,9 @@ std::optional<Fault> NodeChecker::check_range(const faults::Input& input, const 
         const auto& options = offered(input.declaration);
         if (!value.is_string() || !is_named(options, value.get_ref<const std::string&>()))
             return faults::not_offered(input, value, options);
+        const auto is_available = std::get<ChoiceField>(field).is_available;
+        if (is_available != nullptr && !is_available(value.get_ref<const std::string&>()))
+            return faults::not_available(input, value);
     }
     return std::nullopt;
 }
@@ -172,10 +175,10 @@ void NodeChecker::run_class_check(Subject& subject) {
     for (const auto& name : check.inputs)
         if (constants.contains(name)) given.push_back(name);
     if (given.empty()) return;
-    const std::string why = check.check(constants, folders_);
-    if (why.empty()) return;
+    const auto refusal = check.check(constants, folders_);
+    if (!refusal) return;
     for (const auto& name : given)
-        subject.result.faults.push_back(faults::refused_by_class(name, why));
+        subject.result.faults.push_back(faults::refused_by_class(name, *refusal));
 }
 
 const std::vector<std::string>& NodeChecker::offered(const InputDeclaration& input) {

@@ -47,6 +47,14 @@ InputDeclaration choice(std::string name, std::vector<std::string> options, std:
     return chosen_from(std::move(name), {std::move(options)}, std::move(tooltip));
 }
 
+InputDeclaration available_if(bool (*is_available)(std::string_view), std::string instead,
+                              InputDeclaration input) {
+    auto& field = std::get<ChoiceField>(input.field);
+    field.is_available = is_available;
+    field.instead = std::move(instead);
+    return input;
+}
+
 InputDeclaration model_file(std::string name, std::string folder, std::string tooltip) {
     return chosen_from(std::move(name), {ModelFiles{.folder = std::move(folder)}},
                        std::move(tooltip));

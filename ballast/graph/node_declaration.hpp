@@ -78,6 +78,9 @@ struct InputPictures {};
 /// One of a set of names.
 struct ChoiceField {
     std::variant<std::vector<std::string>, ModelFiles, InputPictures> from;
+    /// Whether a name that is offered, as in the original, can be used now; null: each can.
+    bool (*is_available)(std::string_view name) = nullptr;
+    std::string instead = {};  ///< what to use in place of one that cannot
 };
 
 /// A value that the host fills in: "PROMPT", "EXTRA_PNGINFO", "UNIQUE_ID".
@@ -123,11 +126,19 @@ enum class Standing { current, deprecated };
 /// The constants of a node by input name, as validated so far. Linked inputs are absent.
 using Constants = Json;
 
+/// Why a class refuses an input.
+struct ClassRefusal {
+    std::string details;  ///< what clients of the original are told
+    std::string message;  ///< what is wrong, for the user
+    std::string hint = {};
+};
+
 /// A class's own check of some inputs; range and choice checks of these are left to it.
 struct ClassCheck {
     std::vector<std::string> inputs;
-    /// Empty if all is well, else what is wrong, for the user.
-    std::string (*check)(const Constants& constants, const Folders& folders) = nullptr;
+    /// Nothing if all is well.
+    std::optional<ClassRefusal> (*check)(const Constants& constants,
+                                         const Folders& folders) = nullptr;
 };
 
 /// Something besides inputs that a node's result depends on (the content of a file), as text. Two
@@ -156,6 +167,9 @@ struct NodeDeclaration {
 InputDeclaration link(std::string name, std::string type, std::string tooltip = {});
 InputDeclaration choice(std::string name, std::vector<std::string> options,
                         std::string tooltip = {});
+/// `input`, a choice, with names that cannot be used yet; `instead` is the remedy.
+InputDeclaration available_if(bool (*is_available)(std::string_view), std::string instead,
+                              InputDeclaration input);
 InputDeclaration model_file(std::string name, std::string folder, std::string tooltip = {});
 InputDeclaration hidden(std::string name, std::string type);
 InputDeclaration optional(InputDeclaration input);

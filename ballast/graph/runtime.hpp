@@ -2,7 +2,6 @@
 // What the command line and the server know of the part that computes. The runtime is a shared
 // library that is opened by name; this interface is all that crosses the border.
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -67,22 +66,6 @@ public:
     /// "libtorch 2.13.0, AVX512" and the like.
     [[nodiscard]] virtual std::string version() const = 0;
 };
-
-/// The samplers that a runtime of this version computes, by the names that workflows use. Others
-/// are valid in workflows and refused before anything is loaded.
-inline constexpr std::array<std::string_view, 13> kPortedSamplers{"euler",
-                                                                  "euler_ancestral",
-                                                                  "heun",
-                                                                  "dpm_2",
-                                                                  "dpm_2_ancestral",
-                                                                  "lms",
-                                                                  "dpmpp_2s_ancestral",
-                                                                  "dpmpp_2m",
-                                                                  "ddpm",
-                                                                  "lcm",
-                                                                  "ddim",
-                                                                  "uni_pc",
-                                                                  "uni_pc_bh2"};
 
 /// Grows with every incompatible change of this header.
 inline constexpr std::uint32_t kRuntimeInterface = 1;

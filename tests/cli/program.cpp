@@ -47,7 +47,7 @@ Pipe new_error_stream(ErrorStream kind) {
 
 [[noreturn]] void become_program(const std::vector<std::string>& arguments, const Pipe& out,
                                  const Pipe& err, const ProgramOptions& options) {
-    ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
+    ::dup2(::open(options.standard_input.c_str(), O_RDONLY), STDIN_FILENO);
     ::dup2(out.write, STDOUT_FILENO);
     ::dup2(err.write, STDERR_FILENO);
     ::close(out.read);
@@ -57,7 +57,11 @@ Pipe new_error_stream(ErrorStream kind) {
     if (options.most_file_bytes != 0) {
         const rlimit limit{options.most_file_bytes, options.most_file_bytes};
         ::setrlimit(RLIMIT_FSIZE, &limit);
-        ::signal(SIGXFSZ, SIG_IGN);  // writes then fail instead of killing
+        ::signal(SIGXFSZ, SIG_DFL);
+    }
+    if (options.most_address_space != 0) {
+        const rlimit limit{options.most_address_space, options.most_address_space};
+        ::setrlimit(RLIMIT_AS, &limit);
     }
     // a developer's own settings are no part of the test
     std::vector<std::string> ours;
@@ -65,6 +69,7 @@ Pipe new_error_stream(ErrorStream kind) {
         if (std::string_view(*variable).starts_with("BALLAST_"))
             ours.emplace_back(*variable, std::string_view(*variable).find('='));
     for (const auto& name : ours) ::unsetenv(name.c_str());
+    for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);
     std::vector<std::string> words{BALLAST_PROGRAM};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> pointers;

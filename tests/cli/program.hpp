@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ballast::testing {
@@ -29,11 +30,15 @@ struct ProgramOptions {
     std::string wait_for = {};
     /// Largest file that the process may write, in bytes; 0: no limit. Stands for a full disk.
     unsigned long most_file_bytes = 0;
+    /// Largest address space of the process, in bytes; 0: no limit.
+    unsigned long most_address_space = 0;
     ErrorStream error_stream = ErrorStream::pipe;
     bool ignores_interrupts = false;  ///< started with SIGINT ignored, as by nohup
+    std::vector<std::pair<std::string, std::string>> environment = {};  ///< in addition
+    std::filesystem::path standard_input = "/dev/null";
 };
 
-/// Runs `ballast` with these arguments and without standard input.
+/// Runs `ballast` with these arguments.
 Outcome run_program(const std::vector<std::string>& arguments, const ProgramOptions& options = {});
 
 /// The repository's file.

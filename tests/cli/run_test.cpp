@@ -1,4 +1,7 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -133,6 +136,24 @@ TEST_F(Run, RefusesWeightsThatDoNotFitBeforeReading) {
     EXPECT_EQ(files_in(output()), 0U);
 }
 
+TEST_F(Run, PrintsWhatTheReadmeQuotes) {
+    const auto outcome = run_program(demo(output(), {"--memory-limit", "cpu=2mb", "--quiet"}));
+    std::istringstream readme(bytes_of(in_repository("README.md")));
+    std::size_t quoted = 0;
+    for (std::string line; std::getline(readme, line);) {
+        if (!line.starts_with("error: ") && !line.starts_with("hint: ")) continue;
+        ++quoted;
+        // what the README leaves out it marks by three dots
+        for (std::size_t begin = 0; begin < line.size();) {
+            const auto end = std::min(line.find("...", begin), line.size());
+            const auto part = line.substr(begin, end - begin);
+            EXPECT_TRUE(has(outcome.err, part)) << part << '\n' << outcome.err;
+            begin = end + 3;
+        }
+    }
+    EXPECT_EQ(quoted, 2U);
+}
+
 TEST_F(Run, EndsCleanlyWhenActivationsDoNotFit) {
     const auto outcome = run_program(demo(output(), {"--memory-limit", "cpu=8mb", "--set",
                                                      "5.width=2048", "--set", "5.height=2048"}));
@@ -173,10 +194,42 @@ TEST_F(Run, NamesThePortedSamplersForOneThatIsNotBeforeAnythingIsLoaded) {
         auto words = demo(output(), more);
         words.insert(words.end(), {"--set", "3.sampler_name=dpm_fast"});
         const auto outcome = run_program(words);
-        EXPECT_EQ(outcome.status, 2);
+        EXPECT_EQ(outcome.status, 3);
         for (const auto* part : {"node 3 (KSampler)", "dpm_fast", "dpmpp_2m"})
             EXPECT_TRUE(has(outcome.err, part)) << outcome.err;
     }
+    EXPECT_FALSE(std::filesystem::exists(output()));
+}
+
+TEST_F(Run, RefusesValuesThatCannotBeUsedBeforeAnythingIsLoaded) {
+    const auto with_loader = [&](const char* type, const json& inputs) {
+        return changed([&](json& w) {
+            w["20"] = {{"class_type", type}, {"inputs", inputs}};
+            const bool is_vae = std::string(type) == "VAELoader";
+            w[is_vae ? "8" : "6"]["inputs"][is_vae ? "vae" : "clip"] = {"20", 0};
+        });
+    };
+    const auto models = folder_.path() / "models";
+    std::filesystem::create_directories(models / "text_encoders");
+    std::ofstream(models / "text_encoders/a.safetensors") << "";
+    const auto expect = [&](const std::string& file, const std::string& part) {
+        for (const std::vector<std::string>& more :
+             {std::vector<std::string>{"--runtime-library", "/nowhere"}, {"--dry-run"}}) {
+            auto words = more;
+            words.insert(words.end(), {"--models", models.string()});
+            expect_refused(run_file(file, words), 3, part);
+        }
+    };
+    for (const auto* prefix : {"../x", "/tmp/x", "a/../../x", "a\\u0000b"})
+        expect(changed([&](json& w) {
+                   w["9"]["inputs"]["filename_prefix"] =
+                       json::parse("\"" + std::string(prefix) + "\"");
+               }),
+               "prefix");
+    expect(changed([](json& w) { w["9"]["inputs"]["filename_prefix"] = std::string(245, 'x'); }),
+           "245");
+    expect(with_loader("VAELoader", {{"vae_name", "pixel_space"}}), "pixel_space");
+    expect(with_loader("CLIPLoader", {{"clip_name", "a.safetensors"}, {"type", "sd3"}}), "sd3");
     EXPECT_FALSE(std::filesystem::exists(output()));
 }
 
@@ -261,9 +314,17 @@ TEST_F(Run, SaysSoWhenPicturesCannotBeWritten) {
 
 TEST_F(Run, LeavesNoHalfPictureOnAFullDisk) {
     const auto outcome = run_program(demo(output()), {.most_file_bytes = 1000});
-    EXPECT_EQ(outcome.status, 3) << outcome.err;
+    EXPECT_EQ(outcome.status, 5) << outcome.err;
     EXPECT_TRUE(has(outcome.err, "hint: ")) << outcome.err;
     EXPECT_EQ(files_in(output()), 0U);
+}
+
+TEST_F(Run, FailsWhileRunningWhenThereIsNoRoomForTheReport) {
+    const auto outcome =
+        run_program(demo(output(), {"--report", "/dev/full", "--set", "3.steps=1"}));
+    EXPECT_EQ(outcome.status, 5) << outcome.err;
+    EXPECT_TRUE(has(outcome.err, "cannot write the report")) << outcome.err;
+    EXPECT_EQ(files_in(output()), 1U);
 }
 
 TEST_F(Run, TakesAPromptOfTenThousandWords) {
@@ -299,6 +360,63 @@ TEST_F(Run, EndsAtOnceWhenAskedTwice) {
     EXPECT_EQ(outcome.status, 130) << outcome.err;
     EXPECT_TRUE(has(outcome.err, "once more to stop at once")) << outcome.err;
     EXPECT_FALSE(has(outcome.err, "error: ")) << "it did not wait for the layer: " << outcome.err;
+}
+
+TEST_F(Run, StopsWhenItsTerminalGoesAway) {
+    const auto outcome = run_program(
+        demo(output(), {"--set", "3.steps=10000"}),
+        {.when_seen = [](int process) { ::kill(process, SIGHUP); }, .wait_for = "KSampler: step"});
+    EXPECT_EQ(outcome.status, 130) << outcome.err;
+    EXPECT_TRUE(has(outcome.err, "once more to stop at once")) << outcome.err;
+}
+
+TEST_F(Run, TellsItsResultsThoughAskedTwice) {
+    const auto report = folder_.path() / "report";
+    ASSERT_EQ(::mkfifo(report.c_str(), 0600), 0);
+    int reader = -1;
+    const auto outcome = run_program(
+        demo(output(), {"--set", "3.steps=10000", "--json", "--report", report.string()}),
+        {.when_seen =
+             [&](int process) {
+                 ::kill(process, SIGINT);
+                 // opened when the other side opens it: the report is being written
+                 reader = ::open(report.c_str(), O_RDONLY);
+                 ::kill(process, SIGINT);
+             },
+         .wait_for = "KSampler: step"});
+    ::close(reader);
+    EXPECT_EQ(outcome.status, 130) << outcome.err;
+    EXPECT_EQ(json::parse(outcome.out).at("status"), "interrupted");
+}
+
+TEST_F(Run, PrintsOneDocumentWhateverLibrariesPrint) {
+    const auto outcome =
+        run_program(demo(output(), {"--json", "--set", "3.steps=1"}),
+                    {.environment = {{"DNNL_VERBOSE", "1"}, {"MKL_VERBOSE", "1"}}});
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_TRUE(json::accept(outcome.out)) << outcome.out.substr(0, 300);
+    EXPECT_TRUE(has(outcome.err, "verbose") || has(outcome.err, "VERBOSE"));
+}
+
+TEST_F(Run, UsesASensibleNumberOfThreads) {
+    const auto outcome =
+        run_program(demo(output(), {"--json", "--threads", "4096", "--set", "3.steps=1"}));
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_TRUE(has(outcome.err, "warning: --threads 4096")) << outcome.err;
+    EXPECT_TRUE(has(json::parse(outcome.out).at("warnings").dump(), "--threads 4096"));
+}
+
+TEST_F(Run, StopsConditioningFromGrowingWithoutEnd) {
+    const auto file = changed([](json& w) {
+        for (int i = 0; i < 24; ++i) {
+            const auto from = i == 0 ? "6" : std::to_string(99 + i);
+            w[std::to_string(100 + i)] = {
+                {"class_type", "ConditioningCombine"},
+                {"inputs", {{"conditioning_1", {from, 0}}, {"conditioning_2", {from, 0}}}}};
+        }
+        w["3"]["inputs"]["positive"] = {"123", 0};
+    });
+    expect_refused(run_file(file), 3, "entries together");
 }
 
 TEST_F(Run, GoesOnWhenStartedWithInterruptsIgnored) {

@@ -47,5 +47,25 @@ TEST(RuntimeLibrary, OfAnotherVersionIsNamedAsSuch) {
         EXPECT_NE(outcome.err.find(part), std::string::npos) << part << '\n' << outcome.err;
 }
 
+TEST(RuntimeLibrary, ThatIsNoneIsNamedOnce) {
+    const TemporaryFolder folder;
+    const auto library = folder.write("text.so", "no library at all").string();
+    const auto outcome = run_program(demo(folder / "out", {"--runtime-library", library}));
+    EXPECT_EQ(outcome.status, 3) << outcome.err;
+    const auto first = outcome.err.find(library);
+    ASSERT_NE(first, std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.err.find(library, first + 1), std::string::npos) << outcome.err;
+}
+
+TEST(RuntimeLibrary, ThatTheAddressSpaceCannotHoldIsToldAsSuch) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "sanitizers map terabytes";
+#endif
+    const TemporaryFolder folder;
+    const auto outcome = run_program(demo(folder / "out"), {.most_address_space = 300UL << 20U});
+    EXPECT_EQ(outcome.status, 5) << outcome.err;
+    EXPECT_NE(outcome.err.find("ulimit -v"), std::string::npos) << outcome.err;
+}
+
 }  // namespace
 }  // namespace ballast::testing

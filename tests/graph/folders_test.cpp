@@ -1,6 +1,9 @@
 #include "ballast/graph/folders.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <utility>
 
 #include "tests/graph/support.hpp"
 
@@ -121,6 +124,39 @@ TEST(Folders, NamePicturesOfTheFolderThatWasSearched) {
     const auto elsewhere = recorded.folders().picture_path("rgb.png [output]").error();
     EXPECT_THAT(elsewhere.hint, Not(HasSubstr("rgb")));
     EXPECT_THAT(elsewhere.hint, HasSubstr("present: made.png"));
+}
+
+TEST(Folders, SayWhatStandsInThePlaceOfAFile) {
+    const TemporaryFolder root;
+    root.write("models/vae/v.pt", "");
+    const auto vae = root / "models/vae";
+    ASSERT_EQ(::mkfifo((vae / "pipe.pt").c_str(), 0600), 0);
+    std::filesystem::create_symlink("gone.pt", vae / "dangling.pt");
+    std::filesystem::create_symlink("circle.pt", vae / "circle.pt");
+    std::filesystem::create_symlink("/dev/null", vae / "device.pt");
+    std::filesystem::create_symlink("v.pt", vae / "link.pt");
+    std::filesystem::create_directories(vae / "folder.pt");
+    const Folders folders({.model_roots = {root / "models"}, .input = vae});
+    EXPECT_EQ(folders.models("vae"), (Names{"link.pt", "v.pt"}));
+    EXPECT_TRUE(folders.model_path("vae", "link.pt"));
+    for (const auto& [name, what] :
+         {std::pair{"pipe.pt", "a pipe"}, std::pair{"dangling.pt", "link to gone.pt"},
+          std::pair{"circle.pt", "back to itself"}, std::pair{"device.pt", "a device"},
+          std::pair{"folder.pt", "a folder"}}) {
+        for (const auto& error :
+             {folders.model_path("vae", name).error(), folders.picture_path(name).error()}) {
+            EXPECT_EQ(error.code, Code::not_found) << name;
+            EXPECT_THAT(error.why, HasSubstr("no regular file")) << name;
+            EXPECT_THAT(error.why, HasSubstr(what)) << name;
+            EXPECT_THAT(error.hint, Not(HasSubstr(name))) << name;
+        }
+    }
+}
+
+TEST(Folders, TakeNoNameWithAZeroCharacter) {
+    const RecordedFolders recorded;
+    EXPECT_FALSE(recorded.folders().picture_path(std::string("rgb.png\0x", 9)));
+    EXPECT_FALSE(recorded.folders().model_path("vae", std::string("v.safetensors\0x", 15)));
 }
 
 TEST(Folders, SayWhatToDoAboutNamesThatLeadOutside) {

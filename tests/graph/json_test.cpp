@@ -82,5 +82,13 @@ TEST(Json, FindsMembersOfObjectsOnly) {
     EXPECT_EQ(find_member(Json(), "a"), nullptr);
 }
 
+TEST(ParseJson, IgnoresNothingBehindAZeroCharacter) {
+    const auto read = parse_json(std::string_view("{\"1\": {}}\n\0{broken", 18), "w.json");
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code, Code::bad_workflow);
+    EXPECT_NE(read.error().why.find("line 2, column 1"), std::string::npos) << read.error().why;
+    EXPECT_FALSE(read.error().hint.empty());
+}
+
 }  // namespace
 }  // namespace ballast::graph

@@ -73,7 +73,9 @@ TEST_F(ValidationTest, RunsTheValidPartAndReportsTheRest) {
     EXPECT_THAT(report.outputs, ElementsAre("6"));
     EXPECT_EQ(report.node_errors().dump(),
               R"({"7":{"errors":[{"type":"required_input_missing","message":"Required input is )"
-              R"(missing","details":"images","extra_info":{"input_name":"images"}}],)"
+              R"(missing (link images of SaveImage to an output of type IMAGE: )"
+              R"x([\"<node id>\", <output index>])","details":"images",)x"
+              R"("extra_info":{"input_name":"images"}}],)"
               R"("dependent_outputs":["7"],"class_type":"SaveImage"}})");
     ASSERT_EQ(workflow.outputs.size(), 1U);
     EXPECT_EQ(workflow.nodes[workflow.outputs[0]].id, "6");
@@ -296,6 +298,61 @@ TEST_F(ValidationTest, FindsModelsThatCameAMomentAgo) {
     EXPECT_EQ(faults_of("VAELoader", {{"vae_name", "new.pt"}}).size(), 1U);
     recorded_.root().write("models/vae/new.pt", "");
     EXPECT_EQ(faults_of("VAELoader", {{"vae_name", "new.pt"}}).size(), 0U);
+}
+
+TEST_F(ValidationTest, RefusesNamesThatAreKnownButNotAvailable) {
+    const auto type =
+        faults_of("UNETLoader", {{"unet_name", "d.safetensors"}, {"weight_dtype", "fp8_e5m2"}});
+    const auto of = [](const std::vector<Fault>& faults, const std::string& input) {
+        for (const auto& fault : faults)
+            if (fault.input == input) return fault;
+        return Fault{};
+    };
+    EXPECT_THAT(of(type, "weight_dtype").message, HasSubstr("not available yet"));
+    EXPECT_THAT(of(type, "weight_dtype").hint, HasSubstr("default"));
+    const auto sampler = faults_of("KSamplerSelect", {{"sampler_name", "dpm_fast"}});
+    EXPECT_THAT(of(sampler, "sampler_name").message, HasSubstr("not available yet"));
+    EXPECT_THAT(of(sampler, "sampler_name").hint, HasSubstr("dpmpp_2m"));
+    const auto unknown = faults_of("KSamplerSelect", {{"sampler_name", "xyz"}});
+    EXPECT_THAT(of(unknown, "sampler_name").hint, HasSubstr("euler"));
+    EXPECT_THAT(of(faults_of("VAELoader", {{"vae_name", "pixel_space"}}), "vae_name").hint,
+                HasSubstr("vae folder"));
+}
+
+TEST_F(ValidationTest, SaysWhatToDoAboutEachKindOfFault) {
+    EXPECT_EQ(faults_of_image({{"width", 0}}).at(0).hint, "use a whole number from 1 to 16384");
+    EXPECT_EQ(faults_of("SolidMask", {{"value", 2}, {"width", 1}, {"height", 1}}).at(0).hint,
+              "use a number from 0.0 to 1.0");
+    EXPECT_THAT(faults_of("ImageInvert", Json::object()).at(0).hint, HasSubstr("type IMAGE"));
+    const auto picture = faults_of("LoadImage", {{"image", "rbg.png"}}).at(0);
+    EXPECT_THAT(picture.message, HasSubstr("no such file in"));
+    EXPECT_THAT(picture.hint, HasSubstr("rgb.png"));
+}
+
+TEST_F(ValidationTest, ChecksWherePicturesWouldGo) {
+    const auto faults_of_prefix = [&](const std::string& prefix) {
+        const Json document = {
+            {"1",
+             {{"class_type", "EmptyImage"},
+              {"inputs", {{"width", 16}, {"height", 8}, {"batch_size", 1}, {"color", 0}}}}},
+            {"2",
+             {{"class_type", "SaveImage"},
+              {"inputs", {{"images", Json::array({"1", 0})}, {"filename_prefix", prefix}}}}}};
+        const auto report = validated(*workflow_from_json(document)).report;
+        return report.node_faults.empty() ? std::vector<Fault>{} : report.node_faults[0].faults;
+    };
+    for (const auto* good : {"x", "a/b", "%year%-%month%-%day%/x", "folder/", "made"})
+        EXPECT_TRUE(faults_of_prefix(good).empty()) << good;
+    const std::string with_tokens = std::string(240, 'x') + "%year%";
+    EXPECT_TRUE(faults_of_prefix(with_tokens).empty()) << "tokens get shorter";
+    for (const auto& bad : {std::string("../x"), std::string("/tmp/x"), std::string("a/../../x"),
+                            std::string("a\0b", 3), std::string(245, 'x'),
+                            std::string(256, 'x') + "/y", std::string("made.png/x")}) {
+        const auto faults = faults_of_prefix(bad);
+        ASSERT_EQ(faults.size(), 1U) << bad;
+        EXPECT_EQ(faults[0].input, "filename_prefix");
+        EXPECT_FALSE(faults[0].hint.empty());
+    }
 }
 
 TEST_F(ValidationTest, SuggestsAClassForAnUnknownOne) {

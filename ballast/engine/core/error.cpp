@@ -21,6 +21,7 @@ std::string_view to_string(Code code) {
         case Code::does_not_fit: return "does_not_fit";
         case Code::out_of_memory: return "out_of_memory";
         case Code::device_lost: return "device_lost";
+        case Code::write_failed: return "write_failed";
         case Code::interrupted: return "interrupted";
     }
     return "internal";
@@ -40,7 +41,8 @@ int exit_status(Code code) {
         case Code::io: return 3;
         case Code::does_not_fit: return 4;
         case Code::out_of_memory:
-        case Code::device_lost: return 5;
+        case Code::device_lost:
+        case Code::write_failed: return 5;
         case Code::interrupted: return 130;
     }
     return 1;

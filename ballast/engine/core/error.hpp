@@ -28,6 +28,7 @@ enum class Code {
     does_not_fit,   ///< refused: more bytes than a limit allows
     out_of_memory,  ///< failed while running
     device_lost,    ///< failed while running
+    write_failed,   ///< failed while running: no room for what was made
     interrupted,    ///< stopped by the user
 };
 

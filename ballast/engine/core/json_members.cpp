@@ -222,6 +222,9 @@ Result<JsonDocument> JsonDocument::parse(std::string_view text) {
     const auto refused = [](std::string why) {
         return fail(Error{.code = Code::corrupt_file, .why = std::move(why)});
     };
+    // the parser takes a zero character for the end and what follows for nothing
+    if (const auto zero = text.find('\0'); zero != std::string_view::npos)
+        return refused(fmt::format("not JSON: a zero character at {}", position(text, zero + 1)));
     try {
         auto value = std::make_unique<Value>(Value{Json::parse(text)});
         if (!value->json.is_object()) return refused("not a JSON object");

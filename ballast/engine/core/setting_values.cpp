@@ -48,8 +48,12 @@ Result<void> check_range(const Setting& setting, std::string_view text,
     if (value && std::isfinite(*value) && *value >= setting.least && *value <= setting.most)
         return {};
     const auto kind = setting.type == SettingType::integer ? "whole number" : "number";
-    return refused(Code::usage, fmt::format("'{}' is not a {} from {} to {}", text, kind,
-                                            setting.least, setting.most));
+    const auto example =
+        setting.fallback.empty() ? fmt::format("{}", setting.least) : std::string(setting.fallback);
+    return refused(Code::usage,
+                   fmt::format("'{}' is not a {} from {:.0f} to {:.0f}", text, kind, setting.least,
+                               setting.most),
+                   fmt::format("write for example --{} {}", setting.name, example));
 }
 
 Result<void> check_device_choice(const Setting& setting, std::string_view text) {
@@ -134,6 +138,9 @@ Result<void> check_value(const Setting& setting, std::string_view text) {
         case SettingType::text: return {};
         case SettingType::path:
             if (text.empty()) return refused(Code::usage, "the path is empty");
+            if (text.find('\0') != std::string_view::npos)
+                return refused(Code::usage, "the path holds a zero character",
+                               "no file or folder can have such a name");
             return {};
         case SettingType::integer: {
             const auto value = parse_integer(text);

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
-
 #include <optional>
+#include <set>
+#include <utility>
 
+#include "ballast/engine/core/json_members.hpp"
 #include "ballast/engine/core/nearest_name.hpp"
 #include "ballast/engine/core/text_file.hpp"
 
@@ -81,6 +84,24 @@ std::optional<std::vector<std::string>> texts_of(const Json& value, const Settin
     return std::vector{text_of(value)};
 }
 
+/// Notices the second of two members of one name, which the document itself does not keep.
+class Repetitions {
+public:
+    bool look_at(int depth, Json::parse_event_t event, const Json& value) {
+        // keys are told at the depth of their object's members
+        if (event == Json::parse_event_t::object_start) keys_[depth + 1].clear();
+        if (event != Json::parse_event_t::key) return true;
+        auto name = value.get<std::string>();
+        if (!keys_[depth].insert(name).second && !found_) found_ = std::move(name);
+        return true;
+    }
+    [[nodiscard]] const std::optional<std::string>& found() const { return found_; }
+
+private:
+    std::map<int, std::set<std::string>> keys_;  // of the objects that are open, by depth
+    std::optional<std::string> found_;
+};
+
 std::string hint_for(const std::string& key) {
     std::vector<std::string_view> names;
     for (const auto& setting : kSettings)
@@ -99,9 +120,21 @@ Result<std::vector<GivenSetting>> read_settings_file(const std::filesystem::path
         error.what = kCannotUse;
         return fail(std::move(error));
     }
-    const auto document = Json::parse(*text, nullptr, false);
-    if (document.is_discarded() || !document.is_object())
-        return fail(about(path, Code::corrupt_file, "not a JSON object"));
+    if (const auto checked = JsonDocument::parse(*text); !checked) {
+        auto error = about(path, checked.error().code, checked.error().why);
+        error.hint = "write an object such as {\"output\": \"pictures\", \"threads\": 4}";
+        return fail(std::move(error));
+    }
+    Repetitions repetitions;
+    const auto document =
+        Json::parse(*text, [&](int depth, Json::parse_event_t event, const Json& value) {
+            return repetitions.look_at(depth, event, value);
+        });
+    if (const auto& key = repetitions.found()) {
+        auto error = about(path, Code::usage, "it is given twice", *key);
+        error.hint = "keep one of the two";
+        return fail(std::move(error));
+    }
 
     std::vector<GivenSetting> given;
     for (const auto& [key, value] : document.items()) {
@@ -111,8 +144,11 @@ Result<std::vector<GivenSetting>> read_settings_file(const std::filesystem::path
             error.hint = hint_for(key);
             return fail(std::move(error));
         }
-        if (name->row().reach == Reach::command_line)
-            return fail(about(path, Code::usage, "it belongs on the command line", key));
+        if (name->row().reach == Reach::command_line) {
+            auto error = about(path, Code::usage, "it belongs on the command line", key);
+            error.hint = fmt::format("give it as --{} and take it out of the file", key);
+            return fail(std::move(error));
+        }
         auto texts = texts_of(value, name->row());
         if (!texts)
             return fail(about(path, Code::usage,

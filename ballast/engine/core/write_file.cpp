@@ -15,20 +15,34 @@ namespace {
 std::string remedy(int fault) {
     switch (fault) {
         case ENOSPC:
-        case EFBIG:
         case EDQUOT: return "free some space there, or choose another folder";
+        case EFBIG:
+            return "raise the limit on the size of files (ulimit -f), or choose another folder";
         case EACCES:
         case EPERM:
         case EROFS: return "choose a folder that you may write to";
         case ENOENT: return "make its folder first";
         case ENAMETOOLONG: return "choose a shorter name";
+        case EINVAL: return "choose a name without a zero character";
+        case EBUSY: return "remove the files whose names begin with .part- there";
         case ELOOP: return "remove the link, which leads back to itself";
         default: return {};
     }
 }
 
+Code code_of(int fault) {
+    switch (fault) {
+        case ENOENT: return Code::not_found;
+        case ENOSPC:
+        case EDQUOT:
+        case EFBIG:
+        case EIO: return Code::write_failed;
+        default: return Code::io;
+    }
+}
+
 Error cannot_write(const std::filesystem::path& path, std::string_view what, int fault) {
-    return {.code = fault == ENOENT ? Code::not_found : Code::io,
+    return {.code = code_of(fault),
             .what = fmt::format("cannot write the {}", what),
             .why = std::generic_category().message(fault),
             .place = {.file = path.string()},
@@ -71,18 +85,24 @@ int replacing_nothing(const char* from, const char* to) {
     return fault;
 }
 
+/// More parts in one folder than any number of writers leave.
+constexpr int kMostParts = 10'000;
+
 /// 0, or the errno of what failed.
 int write_beside(const std::filesystem::path& target, std::string_view bytes, Naming name) {
+    // the system would stop reading the name there and write another file
+    if (target.native().find('\0') != std::string::npos) return EINVAL;
     std::filesystem::path beside;
     int file = -1;
     // a part that is there belongs to somebody: a thread of ours, or a process that has our number
     // on another machine; one left by a crash is passed over, too
-    for (int number = 0; file < 0; ++number) {
-        beside = target;
-        beside += fmt::format(".part-{}-{}", ::getpid(), number);
+    for (int number = 0; file < 0 && number < kMostParts; ++number) {
+        // a name of its own, since the target's may be as long as names can be
+        beside = target.parent_path() / fmt::format(".part-{}-{}", ::getpid(), number);
         file = create(beside);
         if (file < 0 && errno != EEXIST) return errno;
     }
+    if (file < 0) return EBUSY;
     int fault = write_and_close(file, bytes);
     if (fault == 0) fault = name(beside.c_str(), target.c_str());
     if (fault != 0) ::unlink(beside.c_str());

@@ -9,11 +9,12 @@
 namespace ballast {
 
 /// Writes a new file beside `path`, then renames it. When it fails, what stood at `path` is
-/// untouched and nothing is left behind: `not_found` for a missing folder, else `io`, with the
-/// system's reason and what to do (disk full, folder not writable, name too long). `what` names the
-/// thing in the error. Links are followed, also to a file that does not exist yet; devices and
-/// pipes are written directly. Any number of threads and processes may write the same file: the
-/// last one to finish wins, and each reader sees one of them whole.
+/// untouched and nothing is left behind: `not_found` for a missing folder, `write_failed` when
+/// there is no room (disk, quota, limit on the size of files), else `io`, with the system's reason
+/// and what to do (folder not writable, name too long). `what` names the thing in the error. Links
+/// are followed, also to a file that does not exist yet; devices and pipes are written directly.
+/// Any number of threads and processes may write the same file: the last one to finish wins, and
+/// each reader sees one of them whole.
 Result<void> write_file(const std::filesystem::path& path, std::string_view bytes,
                         std::string_view what = "file");
 

@@ -102,6 +102,7 @@ Error Ledger::refusal(DeviceId device, Bytes bytes, Tag tag) const {
         held += fmt::format("{}{} {}", held.empty() ? "; held: " : ", ",
                             ballast::to_string(held_bytes), name);
 
+    const auto alone = tag == Tag::weights ? " for the weights alone" : "";
     return Error{
         .code = Code::does_not_fit,
         .what = fmt::format("{} on {} do not fit", to_string(tag), ballast::to_string(device)),
@@ -109,8 +110,8 @@ Error Ledger::refusal(DeviceId device, Bytes bytes, Tag tag) const {
             "needed {}, available {} of the limit {}, missing {}{}", ballast::to_string(bytes),
             ballast::to_string(Bytes{shortfall.available}), ballast::to_string(limit),
             ballast::to_string(Bytes{shortfall.missing()}), held),
-        .hint = fmt::format("raise the limit with --memory-limit {}={} or more, or use less",
-                            ballast::to_string(device), limit.count() + shortfall.missing()),
+        .hint = fmt::format("raise the limit with --memory-limit {}={} or more{}, or use less",
+                            ballast::to_string(device), limit.count() + shortfall.missing(), alone),
         .shortfall = {{device, shortfall}}};
 }
 

@@ -1,5 +1,9 @@
 // Nodes that read, make, change and write pictures and masks.
 
+#include <filesystem>
+#include <system_error>
+
+#include "ballast/engine/core/output_name.hpp"
 #include "ballast/engine/core/sha256.hpp"
 #include "ballast/graph/folders.hpp"
 #include "ballast/graph/nodes/families.hpp"
@@ -14,9 +18,39 @@ std::string picture_name(const Constants& constants) {
     return name != nullptr && name->is_string() ? name->get<std::string>() : std::string{};
 }
 
-std::string check_picture(const Constants& constants, const Folders& folders) {
+std::optional<ClassRefusal> check_picture(const Constants& constants, const Folders& folders) {
     const std::string name = picture_name(constants);
-    return folders.picture_path(name) ? std::string{} : "Invalid image file: " + name;
+    const auto path = folders.picture_path(name);
+    if (path) return std::nullopt;
+    return ClassRefusal{.details = "Invalid image file: " + name,
+                        .message = path.error().what + ": " + path.error().why,
+                        .hint = path.error().hint};
+}
+
+/// The first part of `folder` below `root` that is there and is no folder; empty if none is.
+std::filesystem::path obstacle(std::filesystem::path root, const std::filesystem::path& folder) {
+    for (const auto& part : folder) {
+        root /= part;
+        std::error_code ignored;
+        const auto status = std::filesystem::status(root, ignored);
+        if (std::filesystem::exists(status) && !std::filesystem::is_directory(status)) return root;
+    }
+    return {};
+}
+
+std::optional<ClassRefusal> check_prefix(const Constants& constants, const Folders& folders) {
+    const Json* prefix = find_member(constants, "filename_prefix");
+    if (prefix == nullptr || !prefix->is_string()) return std::nullopt;
+    const auto name = parse_output_pattern(prefix->get_ref<const std::string&>());
+    if (!name)
+        return ClassRefusal{.details = name.error().why,
+                            .message = "The filename prefix cannot be used",
+                            .hint = name.error().hint};
+    const auto blocked = obstacle(folders.paths().output, name->folder);
+    if (blocked.empty()) return std::nullopt;
+    return ClassRefusal{.details = blocked.string() + " is a file, no folder",
+                        .message = "The filename prefix cannot be used",
+                        .hint = "choose another prefix, or another output folder"};
 }
 
 Result<std::string> picture_content(const Constants& constants, const Folders& folders) {
@@ -94,7 +128,8 @@ std::vector<NodeDeclaration> images() {
                      .tooltip = "Beginning of the file names; may contain subfolders and tokens "
                                 "such as %width% or %year%."},
                     hidden("prompt", "PROMPT"),
-                    hidden("extra_pnginfo", "EXTRA_PNGINFO")}},
+                    hidden("extra_pnginfo", "EXTRA_PNGINFO")},
+         .class_check = {.inputs = {"filename_prefix"}, .check = &check_prefix}},
         {.class_type = "PreviewImage",
          .display_name = "Preview Image",
          .category = "image",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ballast/graph/available.hpp"
 #include "ballast/graph/folders.hpp"
 #include "ballast/graph/nodes/families.hpp"
 
@@ -60,8 +61,9 @@ std::vector<NodeDeclaration> loaders() {
          .display_name = "Load Diffusion Model",
          .category = "advanced/loaders",
          .inputs = {model_file("unet_name", "diffusion_models"),
-                    choice("weight_dtype",
-                           {"default", "fp8_e4m3fn", "fp8_e4m3fn_fast", "fp8_e5m2"})},
+                    available_if(&is_available_weight_type, std::string(kWeightTypeHint),
+                                 choice("weight_dtype",
+                                        {"default", "fp8_e4m3fn", "fp8_e4m3fn_fast", "fp8_e5m2"}))},
          .outputs = {{.type = "MODEL"}}},
         {.class_type = "CLIPLoader",
          .display_name = "Load CLIP",
@@ -69,16 +71,20 @@ std::vector<NodeDeclaration> loaders() {
          .description = "Reads one text encoder. The type says for which family of models it is "
                         "used, where the file alone does not tell.",
          .inputs = {model_file("clip_name", "text_encoders"),
-                    choice("type",
-                           {"stable_diffusion", "stable_cascade", "sd3", "stable_audio", "mochi",
-                            "ltxv", "pixart", "cosmos", "lumina2", "wan", "hidream", "chroma",
-                            "ace", "omnigen2", "qwen_image", "hunyuan_image", "flux2", "ovis"}),
+                    available_if(
+                        &is_available_text_encoder, std::string(kTextEncoderHint),
+                        choice("type", {"stable_diffusion", "stable_cascade", "sd3", "stable_audio",
+                                        "mochi", "ltxv", "pixart", "cosmos", "lumina2", "wan",
+                                        "hidream", "chroma", "ace", "omnigen2", "qwen_image",
+                                        "hunyuan_image", "flux2", "ovis"})),
                     device_choice()},
          .outputs = {{.type = "CLIP"}}},
         {.class_type = "VAELoader",
          .display_name = "Load VAE",
          .category = "loaders",
-         .inputs = {{.name = "vae_name", .field = ChoiceField{ModelFiles{"vae", &autoencoders}}}},
+         .inputs = {available_if(
+             &is_available_autoencoder, std::string(kAutoencoderHint),
+             {.name = "vae_name", .field = ChoiceField{ModelFiles{"vae", &autoencoders}}})},
          .outputs = {{.type = "VAE"}}},
     };
 }

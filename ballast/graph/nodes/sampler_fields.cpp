@@ -1,14 +1,18 @@
 #include "ballast/graph/nodes/sampler_fields.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <limits>
+#include <utility>
+
+#include "ballast/graph/available.hpp"
 
 namespace ballast::graph::nodes {
 
 namespace {
 
 constexpr std::int64_t kMaxSteps = 10000;
-
-}  // namespace
 
 std::vector<std::string> sampler_names() {
     return {"euler",
@@ -55,6 +59,14 @@ std::vector<std::string> sampler_names() {
             "ddim",
             "uni_pc",
             "uni_pc_bh2"};
+}
+
+}  // namespace
+
+InputDeclaration sampler_name(std::string tooltip) {
+    return available_if(&is_ported_sampler,
+                        fmt::format("use one of: {}", fmt::join(kPortedSamplers, ", ")),
+                        choice("sampler_name", sampler_names(), std::move(tooltip)));
 }
 
 std::vector<std::string> scheduler_names() {

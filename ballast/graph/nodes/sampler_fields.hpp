@@ -8,9 +8,9 @@
 
 namespace ballast::graph::nodes {
 
-/// All names that the original knows, in its order. A name that is not ported yet is valid here and
-/// is refused by the runtime, which lists the ported ones.
-std::vector<std::string> sampler_names();
+/// A choice of all names that the original knows, in its order; those that are not ported yet are
+/// refused with the ported ones as hint.
+InputDeclaration sampler_name(std::string tooltip = {});
 std::vector<std::string> scheduler_names();
 
 InputDeclaration seed(std::string name, std::string tooltip = {});

@@ -16,7 +16,7 @@ std::vector<NodeDeclaration> sampling() {
                     steps("How many steps to take."),
                     cfg("Guidance scale: how closely to follow the prompt. At 1 the negative "
                         "side has no effect."),
-                    choice("sampler_name", sampler_names(), "The rule for one step."),
+                    sampler_name("The rule for one step."),
                     choice("scheduler", scheduler_names(),
                            "How much noise is removed by which step."),
                     link("positive", "CONDITIONING", "What the picture should show."),
@@ -29,7 +29,7 @@ std::vector<NodeDeclaration> sampling() {
          .display_name = "KSampler (Advanced)",
          .category = "sampling",
          .inputs = {link("model", "MODEL"), choice("add_noise", {"enable", "disable"}),
-                    seed("noise_seed"), steps(), cfg(), choice("sampler_name", sampler_names()),
+                    seed("noise_seed"), steps(), cfg(), sampler_name(),
                     choice("scheduler", scheduler_names()), link("positive", "CONDITIONING"),
                     link("negative", "CONDITIONING"), link("latent_image", "LATENT"),
                     step_number("start_at_step", 0), step_number("end_at_step", 10000),

@@ -120,6 +120,31 @@ Raster from_cmyk(const Raster& cmyk) {
     return rgb;
 }
 
+/// What the library holds of a picture that comes in several scans: all its coefficients, of two
+/// bytes each.
+Bytes coefficients_of(jpeg_decompress_struct& info) {
+    if (jpeg_has_multiple_scans(&info) == FALSE) return {};
+    std::uint64_t samples = 0;
+    for (int i = 0; i < info.num_components; ++i) {
+        const auto& part = info.comp_info[i];
+        samples += std::uint64_t{part.width_in_blocks} * part.height_in_blocks * DCTSIZE2;
+    }
+    return Bytes{samples * sizeof(JCOEF)};
+}
+
+/// Charged for what the library gets by itself; never touched, so that it takes no real memory.
+class HeldMemory {
+public:
+    explicit HeldMemory(Bytes size)
+        : data_(size.is_zero() ? nullptr : take_host_memory(size.count())) {}
+    HeldMemory(const HeldMemory&) = delete;
+    HeldMemory& operator=(const HeldMemory&) = delete;
+    ~HeldMemory() { give_host_memory_back(data_); }
+
+private:
+    void* data_;
+};
+
 }  // namespace
 
 DecodedPicture decode_jpeg(std::span<const std::byte> file) {
@@ -137,6 +162,10 @@ DecodedPicture decode_jpeg(std::span<const std::byte> file) {
         refuse(Code::unsupported, fmt::format("{} x {} pixels are more than {}", info.image_width,
                                               info.image_height, kMostPixels));
     const auto orientation = orientation_of(info);
+    const auto channels = info.out_color_space == JCS_CMYK ? std::size_t{4} : std::size_t{3};
+    const auto for_decoder = coefficients_of(info);
+    require_room(info.image_width, info.image_height, channels, for_decoder);
+    const HeldMemory held(for_decoder);
     reader.call([&info] { jpeg_start_decompress(&info); });
     Raster raster{.width = info.output_width,
                   .height = info.output_height,

@@ -124,7 +124,7 @@ void choose_form(Reader& reader, const Header& header) {
     });
 }
 
-void read_pixels(Reader& reader, std::vector<std::uint8_t>& bytes, std::size_t height) {
+void read_pixels(Reader& reader, AccountedVector<std::uint8_t>& bytes, std::size_t height) {
     const auto row_bytes = png_get_rowbytes(reader.png(), reader.info());
     bytes.resize(row_bytes * height);
     std::vector<png_bytep> rows(height);
@@ -135,7 +135,7 @@ void read_pixels(Reader& reader, std::vector<std::uint8_t>& bytes, std::size_t h
     });
 }
 
-Raster from_deep_grey(const std::vector<std::uint8_t>& bytes, const Header& header) {
+Raster from_deep_grey(const AccountedVector<std::uint8_t>& bytes, const Header& header) {
     Raster raster{.width = header.width, .height = header.height};
     raster.bytes.reserve(raster.width * raster.height * 3);
     for (std::size_t i = 0; i + 1 < bytes.size(); i += 2) {
@@ -167,6 +167,10 @@ DecodedPicture decode_png(std::span<const std::byte> file) {
     Raster raster{.width = header.width,
                   .height = header.height,
                   .channels = png_get_channels(reader.png(), reader.info())};
+    // grey of 16 bits is held twice: as read, and as three channels
+    const std::size_t held = header.is_deep_grey() ? 2 + 3 : raster.channels;
+    require_room(raster.width, raster.height, raster.channels,
+                 Bytes{(held - raster.channels) * raster.width * raster.height});
     read_pixels(reader, raster.bytes, raster.height);
     if (header.is_deep_grey()) raster = from_deep_grey(raster.bytes, header);
     return {std::move(raster), orientation_of(reader)};

@@ -3,7 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+
+#include "ballast/runtime/tensor/accounted.hpp"
 
 namespace ballast::runtime::image {
 
@@ -12,7 +13,7 @@ struct Raster {
     std::size_t width = 0;
     std::size_t height = 0;
     std::size_t channels = 3;
-    std::vector<std::uint8_t> bytes = {};
+    AccountedVector<std::uint8_t> bytes = {};
 
     [[nodiscard]] std::size_t row_bytes() const { return width * channels; }
     [[nodiscard]] const std::uint8_t* row(std::size_t y) const {

@@ -2,6 +2,7 @@
 
 #include "ballast/engine/formats/io/file.hpp"
 #include "ballast/runtime/image/decoders.hpp"
+#include "ballast/runtime/tensor/accounted.hpp"
 #include "ballast/runtime/tensor/failure.hpp"
 
 namespace ballast::runtime::image {
@@ -17,7 +18,7 @@ Result<Picture> read_picture(const std::filesystem::path& path) {
             error.why = to_string(file.size()) + " are more than " + to_string(kLargest);
             throw Failure(std::move(error));
         }
-        std::vector<std::byte> bytes(file.size().count());
+        AccountedVector<std::byte> bytes(file.size().count());
         value_or_throw(file.read_at(0, bytes));
         return decode_picture(bytes);
     });

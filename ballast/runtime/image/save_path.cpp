@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "ballast/engine/core/output_name.hpp"
 #include "ballast/engine/core/write_file.hpp"
 
 namespace ballast::runtime::image {
@@ -52,11 +53,6 @@ tl::unexpected<Error> refusal(Code code, std::string what, std::string why, std:
     return fail(std::move(error));
 }
 
-tl::unexpected<Error> bad_prefix(const std::string& prefix, std::string why) {
-    return refusal(Code::bad_value, "the filename prefix cannot be used", std::move(why), prefix,
-                   "use a name, or folders below the output folder and a name");
-}
-
 /// The number between `prefix` and the next underscore of a file name; 0 if there is none, nothing
 /// if the file belongs to another prefix.
 std::optional<std::int64_t> number_of(std::string_view file, std::string_view prefix) {
@@ -71,22 +67,19 @@ std::optional<std::int64_t> number_of(std::string_view file, std::string_view pr
     return is_whole && number <= kMost ? number : 0;
 }
 
+/// Other writers take a few numbers at a time; this many mean that something else is wrong.
+constexpr int kMostTries = 100'000;
+
 }  // namespace
 
 Result<SavePlace> save_place(const SaveRequest& request) {
-    const auto prefix = with_tokens(request);
-    if (prefix.find('\0') != std::string::npos)
-        return bad_prefix(escaped(prefix), "it holds a zero character");
-    auto below = fs::path(prefix).lexically_normal();
-    if (!below.has_filename()) below = below.parent_path();  // "folder/" means "folder"
-    if (below.empty()) below = ".";
-    if (below.is_absolute() || *below.begin() == "..")
-        return bad_prefix(prefix, "it leads out of the output folder");
+    auto below = parse_output_name(with_tokens(request));
+    if (!below) return fail(std::move(below).error());
 
     SavePlace place;
-    place.name = below.filename().string();
-    place.subfolder = below.parent_path().generic_string();
-    place.folder = request.root / below.parent_path();
+    place.name = std::move(below->name);
+    place.subfolder = below->folder.generic_string();
+    place.folder = request.root / below->folder;
     std::error_code fault;
     fs::create_directories(place.folder, fault);
     fs::directory_iterator entry;
@@ -105,7 +98,7 @@ Result<SavePlace> save_place(const SaveRequest& request) {
 Result<fs::path> save_next(SavePlace& place, std::int64_t index, std::string_view bytes) {
     auto name = place.name;
     replace_all(name, "%batch_num%", fmt::format("{}", index));
-    for (;;) {
+    for (int tries = 0; tries < kMostTries; ++tries) {
         auto file = place.folder / fmt::format("{}_{:05}_.png", name, place.counter++);
         // asking first spares writing the whole picture for nothing; only the writing decides
         std::error_code ignored;
@@ -114,6 +107,9 @@ Result<fs::path> save_next(SavePlace& place, std::int64_t index, std::string_vie
         if (!is_written) return fail(is_written.error());
         if (*is_written) return file;
     }
+    return refusal(Code::io, "cannot save the picture",
+                   fmt::format("{} names in a row are taken", kMostTries), place.folder.string(),
+                   "choose another output folder or prefix");
 }
 
 }  // namespace ballast::runtime::image

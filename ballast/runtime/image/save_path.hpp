@@ -35,7 +35,8 @@ Result<SavePlace> save_place(const SaveRequest& request);
 
 /// Writes picture `index` (from 0) of the batch to `<name>_00001_.png`, with %batch_num% replaced,
 /// and returns that path. The counter passes over files that exist, those that others write at this
-/// moment among them, so nothing is overwritten. Fails as `write_new_file` does.
+/// moment among them, so nothing is overwritten. Fails as `write_new_file` does, and with `io` when
+/// no number is free.
 Result<std::filesystem::path> save_next(SavePlace& place, std::int64_t index,
                                         std::string_view bytes);
 

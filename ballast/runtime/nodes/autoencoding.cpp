@@ -23,19 +23,35 @@ struct Extent {
     std::optional<vae::Tiles> tiles;  ///< in latent cells
 };
 
+/// The size of a picture in latent cells.
+struct Cells {
+    std::int64_t height = 0;
+    std::int64_t width = 0;
+};
+
+/// Whether the tiles are smaller than the picture, so that they need less than the whole.
+bool is_cut_by(const vae::Tiles& tiles, Cells picture) {
+    return tiles.height < picture.height || tiles.width < picture.width;
+}
+
 /// What is tried in turn. Tiles of 64 cells look like the whole; smaller ones show seams.
 constexpr vae::Tiles kTiles{.height = 64, .width = 64, .overlap = 16};
-std::vector<Extent> whole_or_tiles() { return {{"whole", std::nullopt}, {"in tiles", kTiles}}; }
+std::vector<Extent> whole_or_tiles(Cells picture) {
+    std::vector<Extent> extents{{"whole", std::nullopt}};
+    if (is_cut_by(kTiles, picture)) extents.push_back({"in tiles", kTiles});
+    return extents;
+}
 
 /// `tiles`, then ones with half and a quarter of its sides, as long as they make sense.
-std::vector<Extent> smaller_and_smaller(vae::Tiles tiles) {
+std::vector<Extent> smaller_and_smaller(vae::Tiles tiles, Cells picture) {
     constexpr std::int64_t kLeast = 8;
     constexpr int kHalvings = 2;
     std::vector<Extent> extents{{"in tiles", tiles}};
     for (int i = 0; i < kHalvings && std::min(tiles.height, tiles.width) >= 2 * kLeast; ++i) {
         tiles = {
             .height = tiles.height / 2, .width = tiles.width / 2, .overlap = tiles.overlap / 2};
-        extents.push_back({fmt::format("in tiles of {} latent cells", tiles.width), tiles});
+        if (is_cut_by(tiles, picture))
+            extents.push_back({fmt::format("in tiles of {} latent cells", tiles.width), tiles});
     }
     return extents;
 }
@@ -54,7 +70,9 @@ public:
 
     [[nodiscard]] at::Tensor encode(const at::Tensor& pictures) const {
         const auto in = forward();
-        return first_that_fits(*context_, whole_or_tiles(),
+        const Cells cells{.height = pictures.size(1) / factor(),
+                          .width = pictures.size(2) / factor()};
+        return first_that_fits(*context_, whole_or_tiles(cells),
                                [&](const Extent& extent) {
                                    const auto& network = model_->network;
                                    return extent.tiles ? network.encode_tiled(
@@ -116,8 +134,15 @@ graph::NodeResult decoded(const Context& context, const graph::NodeCall& call,
         autoencoder.decode(input<LatentValue>(call, "samples").samples, extents)));
 }
 
+/// Of the latents that a call decodes; nothing for what decoding will refuse.
+Cells cells_of(const graph::NodeCall& call) {
+    const auto& samples = input<LatentValue>(call, "samples").samples;
+    if (samples.dim() != 4) return {};
+    return {.height = samples.size(2), .width = samples.size(3)};
+}
+
 graph::NodeResult decode(const Context& context, const graph::NodeCall& call) {
-    return decoded(context, call, Autoencoder(context, call), whole_or_tiles());
+    return decoded(context, call, Autoencoder(context, call), whole_or_tiles(cells_of(call)));
 }
 
 graph::NodeResult decode_tiled(const Context& context, const graph::NodeCall& call) {
@@ -125,10 +150,10 @@ graph::NodeResult decode_tiled(const Context& context, const graph::NodeCall& ca
     const auto side = call.integer("tile_size");
     const auto overlap = std::min(call.integer("overlap"), side / 4);
     const auto cells = side / autoencoder.factor();
-    return decoded(
-        context, call, autoencoder,
-        smaller_and_smaller(
-            {.height = cells, .width = cells, .overlap = overlap / autoencoder.factor()}));
+    return decoded(context, call, autoencoder,
+                   smaller_and_smaller(
+                       {.height = cells, .width = cells, .overlap = overlap / autoencoder.factor()},
+                       cells_of(call)));
 }
 
 constexpr std::array kNodes{

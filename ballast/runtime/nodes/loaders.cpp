@@ -1,10 +1,10 @@
 // Nodes that open model files. What a file is, is read from its header; weights are read for the
 // outputs that the workflow uses.
 
-#include <fmt/format.h>
-
 #include <array>
 
+#include "ballast/graph/available.hpp"
+#include "ballast/graph/suitable_loader.hpp"
 #include "ballast/models/family.hpp"
 #include "ballast/runtime/nodes/compute_types.hpp"
 #include "ballast/runtime/nodes/implementation.hpp"
@@ -13,16 +13,6 @@
 
 namespace ballast::runtime::nodes {
 namespace {
-
-/// The node that loads a file of that kind; empty if there is none.
-std::string_view loader_of(models::Family family) {
-    switch (family) {
-        case models::Family::sd15: return "CheckpointLoaderSimple or UNETLoader";
-        case models::Family::clip: return "CLIPLoader";
-        case models::Family::vae: return "VAELoader";
-        default: return {};
-    }
-}
 
 /// A model file named by an input, with its header.
 class ModelFile {
@@ -78,15 +68,8 @@ private:
     [[nodiscard]] T described(Result<T> description) const {
         if (description || description.error().code != Code::not_found)
             return value_or_throw(std::move(description));
-        auto error = std::move(description).error();
-        const auto kind = models::recognise(directory_);
-        const auto loader = loader_of(kind.family);
-        if (!loader.empty() && !loader.starts_with(node_)) {
-            error.code = Code::unsupported;
-            error.why += fmt::format("; it is {}", kind.text);
-            error.hint = fmt::format("load it with {}, or choose another file here", loader);
-        }
-        throw Failure(std::move(error));
+        throw Failure(
+            graph::with_suitable_loader(std::move(description).error(), directory_, node_));
     }
 
     template <typename T, typename Make>
@@ -139,13 +122,12 @@ graph::NodeResult checkpoint(const Context& context, const graph::NodeCall& call
 graph::NodeResult unet(const Context& context, const graph::NodeCall& call) {
     const ModelFile file(context, call, "diffusion_models", "unet_name");
     value_or_throw(models::require_sd1(file.directory()));
-    if (const auto& type = call.text("weight_dtype"); type != "default") {
-        throw Failure(
-            Error{.code = Code::not_available,
-                  .what = "cannot load the network",
-                  .why = "weight_dtype " + type + " is not available yet",
-                  .place = {.node = call.node_id, .key = "weight_dtype"},
-                  .hint = "use default: weights keep the type that they have in the file"});
+    if (const auto& type = call.text("weight_dtype"); !graph::is_available_weight_type(type)) {
+        throw Failure(Error{.code = Code::not_available,
+                            .what = "cannot load the network",
+                            .why = "weight_dtype " + type + " is not available yet",
+                            .place = {.node = call.node_id, .key = "weight_dtype"},
+                            .hint = std::string(graph::kWeightTypeHint)});
     }
     auto network = file.unet(context.session.options().unet_type);
     load_together({&network->part}, *context.session.bench());
@@ -155,12 +137,12 @@ graph::NodeResult unet(const Context& context, const graph::NodeCall& call) {
 
 graph::NodeResult clip(const Context& context, const graph::NodeCall& call) {
     const ModelFile file(context, call, "text_encoders", "clip_name");
-    if (const auto& type = call.text("type"); type != "stable_diffusion") {
+    if (const auto& type = call.text("type"); !graph::is_available_text_encoder(type)) {
         throw Failure(Error{.code = Code::not_available,
                             .what = "cannot load the text encoder",
                             .why = "text encoders of type " + type + " are not available yet",
                             .place = {.node = call.node_id, .key = "type"},
-                            .hint = "Ballast runs Stable Diffusion 1.x so far: stable_diffusion"});
+                            .hint = std::string(graph::kTextEncoderHint)});
     }
     auto text = file.text(context.session.options().text_encoder_type);
     load_together({&text->part}, *context.session.bench());
@@ -169,12 +151,12 @@ graph::NodeResult clip(const Context& context, const graph::NodeCall& call) {
 
 graph::NodeResult vae(const Context& context, const graph::NodeCall& call) {
     const auto& name = call.text("vae_name");
-    if (name == "pixel_space" || name.starts_with("tae")) {
+    if (!graph::is_available_autoencoder(name)) {
         throw Failure(Error{.code = Code::not_available,
                             .what = "cannot load the autoencoder",
                             .why = name + " is not available yet",
                             .place = {.node = call.node_id, .key = "vae_name"},
-                            .hint = "use a file of the vae folder"});
+                            .hint = std::string(graph::kAutoencoderHint)});
     }
     const ModelFile file(context, call, "vae", "vae_name");
     auto network = file.vae(context.session.options().vae_type);

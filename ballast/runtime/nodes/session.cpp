@@ -5,6 +5,7 @@
 #include <random>
 #include <thread>
 
+#include "ballast/engine/core/threads.hpp"
 #include "ballast/runtime/nodes/implementation.hpp"
 #include "ballast/runtime/tensor/ops.hpp"
 
@@ -33,7 +34,9 @@ Session::Session(graph::RuntimeOptions options)
     for (const auto& [device, limit] : options_.memory_limits)
         bench_->ledger->set_limit(device, limit);
     const auto cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    ops::set_threads(options_.threads > 0 ? options_.threads : cores);
+    const auto threads = options_.threads > 0 ? options_.threads : cores;
+    value_or_throw(require_threads(threads));  // OpenMP would end the process
+    ops::set_threads(threads);
 }
 
 Result<graph::NodeResult> Session::run(const graph::NodeCall& call, graph::NodeObserver& observer) {

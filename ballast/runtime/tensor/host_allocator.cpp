@@ -1,6 +1,7 @@
 #include "ballast/runtime/tensor/host_allocator.hpp"
 
 #include <c10/core/Allocator.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -40,8 +41,20 @@ public:
 
     c10::DataPtr allocate(std::size_t size) override {
         if (size == 0) return {nullptr, nullptr, &drop, c10::Device(c10::kCPU)};
-        auto* data = take(size) + 1;
+        auto* data = take_data(size);
         return {data, data, &drop, c10::Device(c10::kCPU)};
+    }
+
+    void* take_data(std::size_t size) { return take(size) + 1; }
+
+    static void drop(void* data) {
+        if (data != nullptr) instance().put(static_cast<Header*>(data) - 1);
+    }
+
+    void require(std::size_t size) {
+        const std::scoped_lock lock(mutex_);
+        charge(size);
+        if (ledger_) ledger_->give_back(kCpu, Bytes{size}, Tag::activations);
     }
 
     c10::DeleterFnPtr raw_deleter() const override { return &drop; }
@@ -70,10 +83,6 @@ public:
 
 private:
     HostAllocator() = default;
-
-    static void drop(void* data) {
-        if (data != nullptr) instance().put(static_cast<Header*>(data) - 1);
-    }
 
     Header* take(std::size_t size) {
         const std::scoped_lock lock(mutex_);
@@ -114,10 +123,7 @@ private:
         if (!ledger_ || ledger_->try_take(kCpu, Bytes{size}, Tag::activations)) return;
         trim_locked();
         if (ledger_->try_take(kCpu, Bytes{size}, Tag::activations)) return;
-        auto error = ledger_->refusal(kCpu, Bytes{size}, Tag::activations);
-        error.code = Code::out_of_memory;
-        error.hint = "use a smaller picture or batch, or raise the limit (--memory-limit cpu=SIZE)";
-        throw Failure(std::move(error));
+        throw Failure(refused(ledger_->refusal(kCpu, Bytes{size}, Tag::activations)));
     }
 
     void put(Header* header) {
@@ -142,6 +148,19 @@ private:
         }
         kept_.clear();
         return released;
+    }
+
+    /// What was held when the limit refused, and what was asked for: more may be needed later.
+    [[nodiscard]] Error refused(Error error) const {
+        const auto snapshot = ledger_->snapshot();
+        const auto use = snapshot.find(kCpu);
+        const auto lack = error.shortfall.find(kCpu);
+        error.code = Code::out_of_memory;
+        error.hint = "use a smaller picture or batch, or raise the limit";
+        if (use != snapshot.end() && lack != error.shortfall.end())
+            error.hint += fmt::format(" with --memory-limit cpu={} or more",
+                                      use->second.now.count() + lack->second.needed);
+        return error;
     }
 
     static void* map(std::size_t size) {
@@ -172,5 +191,11 @@ HostAccounting::~HostAccounting() { HostAllocator::instance().detach(); }
 Bytes HostAccounting::trim() { return trim_host_memory(); }
 
 Bytes trim_host_memory() { return HostAllocator::instance().trim(); }
+
+void* take_host_memory(std::size_t size) { return HostAllocator::instance().take_data(size); }
+
+void give_host_memory_back(void* data) noexcept { HostAllocator::drop(data); }
+
+void require_host_memory(Bytes size) { HostAllocator::instance().require(size.count()); }
 
 }  // namespace ballast::runtime

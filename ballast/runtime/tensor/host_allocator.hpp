@@ -9,6 +9,7 @@
 //
 // This is the one piece of process-wide state in Ballast: torch has one CPU allocator per process.
 
+#include <cstddef>
 #include <memory>
 
 #include "ballast/engine/device/ledger.hpp"
@@ -31,5 +32,13 @@ public:
 
 /// The same for code that holds no `HostAccounting` but whose own reservation on `cpu` was refused.
 Bytes trim_host_memory();
+
+/// Memory as tensors have it, aligned to 64 bytes: charged as activations while a `HostAccounting`
+/// lives. Throws `Failure` (`out_of_memory`) when the limit refuses. `size` is not 0.
+void* take_host_memory(std::size_t size);
+void give_host_memory_back(void* data) noexcept;
+
+/// Throws as `take_host_memory(size)` would, without taking anything.
+void require_host_memory(Bytes size);
 
 }  // namespace ballast::runtime

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
+#include "ballast/engine/core/utf8.hpp"
 #include "ballast/runtime/tensor/failure.hpp"
 #include "ballast/runtime/text/clip_text.hpp"
 #include "ballast/runtime/text/prompt.hpp"
@@ -16,6 +18,8 @@ namespace ballast::runtime::text {
 namespace {
 
 constexpr std::string_view kMarker = "embedding:";
+constexpr double kLargestSensibleWeight = 1000;  // prompts use 0.1 to 2
+constexpr std::size_t kShownText = 40;           // bytes
 constexpr std::size_t kLongSegment = 8;
 
 /// The segment cut before every marker that stands behind a blank or line break; that character
@@ -120,6 +124,7 @@ public:
         : tokenizer_(tokenizer), find_(find), layout_(tokenizer.options_.padding) {}
 
     void read(const WeightedText& segment) {
+        judge_weight(segment);
         for (const auto part : cut_at_embeddings(segment.text)) {
             if (part.empty()) continue;
             if (!part.starts_with(kMarker)) {
@@ -138,6 +143,15 @@ public:
     }
 
 private:
+    /// As in the reference any weight counts; but nobody means these.
+    void judge_weight(const WeightedText& segment) {
+        if (std::abs(segment.weight) <= kLargestSensibleWeight) return;
+        warnings_.push_back(fmt::format(
+            "the prompt gives '{}' the weight {}, which {}: the picture may become black",
+            escaped(utf8_prefix(segment.text, kShownText)), segment.weight,
+            std::isfinite(segment.weight) ? "is very large" : "is no number to compute with"));
+    }
+
     void add(Segment segment, double weight) {
         ++group_;
         for (auto& token : segment) {

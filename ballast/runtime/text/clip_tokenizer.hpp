@@ -35,7 +35,8 @@ using PromptWindow = std::vector<PromptToken>;
 struct TokenizedPrompt {
     std::int32_t padding = ClipVocabulary::kEnd;  ///< what the windows are filled up with
     std::vector<PromptWindow> windows;            ///< at least one, each of `kWindow` tokens
-    std::vector<std::string> warnings;  ///< embeddings that were left out, one sentence each
+    /// Embeddings that were left out, weights that are no sensible numbers; one sentence each.
+    std::vector<std::string> warnings;
 
     /// True when some token's weight is not 1.
     [[nodiscard]] bool is_weighted() const;

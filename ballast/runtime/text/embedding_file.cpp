@@ -24,7 +24,21 @@ Error refusal(Code code, const std::filesystem::path& path, std::string_view ten
     error.why = std::move(why);
     error.place.file = path.string();
     error.place.key = tensor;
+    error.hint =
+        "use a textual inversion made for this kind of model, or take it out of the prompt";
     return error;
+}
+
+/// The tensor with the vectors: by its name, or because it is the only one. Files of other kinds
+/// (an autoencoder in the wrong folder) have many, and none of these names.
+const formats::TensorEntry* embedding_of(const formats::TensorDirectory& directory,
+                                         std::string_view key) {
+    for (const std::string_view name : {key, std::string_view("emb_params")})
+        if (const auto* entry = directory.find(name)) return entry;
+    for (const auto& entry : directory.entries())
+        if (entry.name.starts_with("string_to_param")) return &entry;
+    if (const auto* entry = directory.find("clip_g")) return entry;
+    return directory.entries().size() == 1 ? &directory.entries().front() : nullptr;
 }
 
 EmbeddingRows rows_of(const formats::File& file, const formats::TensorEntry& entry) {
@@ -47,10 +61,14 @@ EmbeddingRows rows_of(const formats::File& file, const formats::TensorEntry& ent
 Result<EmbeddingRows> read_embedding(const std::filesystem::path& path, std::string_view key) {
     return guarded("cannot read the embedding", [&]() -> EmbeddingRows {
         const auto directory = value_or_throw(formats::open_tensors(path));
-        const auto* entry = directory.find(key);
-        if (entry == nullptr && !directory.entries().empty()) entry = &directory.entries().front();
-        if (entry == nullptr)
+        const auto* entry = embedding_of(directory, key);
+        if (entry == nullptr && directory.entries().empty())
             throw Failure(refusal(Code::foreign_file, path, key, "the file holds no tensor"));
+        if (entry == nullptr)
+            throw Failure(refusal(Code::foreign_file, path, directory.entries().front().name,
+                                  fmt::format("it holds {} tensors, and none is named as those of "
+                                              "embeddings are",
+                                              directory.entries().size())));
         const auto axes = entry->shape.size();
         if (axes == 0 || axes > 2 || entry->elements() == 0)
             throw Failure(refusal(Code::foreign_file, path, entry->name,

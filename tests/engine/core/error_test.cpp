@@ -15,7 +15,7 @@ constexpr std::array kCodes{Code::internal,    Code::usage,        Code::not_ava
                             Code::not_found,   Code::foreign_file, Code::corrupt_file,
                             Code::unsupported, Code::bad_workflow, Code::bad_value,
                             Code::io,          Code::does_not_fit, Code::out_of_memory,
-                            Code::device_lost, Code::interrupted};
+                            Code::device_lost, Code::write_failed, Code::interrupted};
 
 TEST(Code, HasANameOfItsOwn) {
     std::set<std::string_view> names;
@@ -34,6 +34,7 @@ TEST(Code, DecidesTheExitStatus) {
     EXPECT_EQ(exit_status(Code::does_not_fit), 4);
     EXPECT_EQ(exit_status(Code::out_of_memory), 5);
     EXPECT_EQ(exit_status(Code::device_lost), 5);
+    EXPECT_EQ(exit_status(Code::write_failed), 5);
     EXPECT_EQ(exit_status(Code::interrupted), 130);
 }
 

@@ -78,6 +78,22 @@ TEST_F(SettingsFile, MustBeAJsonObject) {
         EXPECT_EQ(refusal(text).code, Code::corrupt_file) << text;
 }
 
+TEST_F(SettingsFile, IsToldWhereItIsBroken) {
+    EXPECT_THAT(refusal("{\n  \"output\": \"a\"\n  \"threads\": 4}").why,
+                HasSubstr("not JSON: line 3"));
+    EXPECT_THAT(refusal(std::string("{}\0{}", 5)).why, HasSubstr("zero character"));
+    EXPECT_FALSE(refusal("[]").hint.empty());
+}
+
+TEST_F(SettingsFile, GivesEachSettingOnce) {
+    const auto error = refusal(R"({"output": "a", "threads": 4, "output": "b"})");
+    EXPECT_EQ(error.code, Code::usage);
+    EXPECT_EQ(error.place.key, "output");
+    EXPECT_THAT(error.why, HasSubstr("twice"));
+    EXPECT_THAT(refusal(R"({"memory-limit": {"cpu": "1gb", "cpu": "2gb"}})").why,
+                HasSubstr("twice"));
+}
+
 TEST_F(SettingsFile, MustBeSmall) {
     EXPECT_THAT(refusal(std::string(2'000'000, ' ')).why, HasSubstr("1.00 MiB"));
 }

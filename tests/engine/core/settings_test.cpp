@@ -167,6 +167,19 @@ TEST(Settings, OfferTheNearestChoice) {
     EXPECT_THAT(error.hint, HasSubstr("'warning'"));
 }
 
+TEST(Settings, RefusePathsThatNoFileCanHave) {
+    const std::string path("a\0b", 3);
+    const auto error = refusal({.file = {given("output", {path})}, .file_path = "s.json"});
+    EXPECT_EQ(error.code, Code::usage);
+    EXPECT_EQ(error.place.key, "output");
+    EXPECT_THAT(error.why, HasSubstr("zero character"));
+}
+
+TEST(Settings, SayWhatANumberMayBe) {
+    EXPECT_THAT(refusal({.command_line = {given("threads", {"many"})}}).hint,
+                HasSubstr("--threads 0"));
+}
+
 TEST(Settings, RefuseEmptyPaths) {
     EXPECT_EQ(refusal({.command_line = {given("output", {""})}}).code, Code::usage);
 }

@@ -62,7 +62,7 @@ TEST(WriteFile, LeavesNothingBehindWhenTheDiskIsFull) {
         const FileSizeLimit limit(100);
         const auto result = write_file(folder / "a.png", std::string(1000, 'x'));
         ASSERT_FALSE(result.has_value());
-        EXPECT_EQ(result.error().code, Code::io);
+        EXPECT_EQ(result.error().code, Code::write_failed);
         EXPECT_FALSE(result.error().hint.empty());
         EXPECT_THAT(result.error().place.file, HasSubstr("a.png"));
     }
@@ -101,7 +101,7 @@ TEST(WriteFile, RefusesAFolderThatMayNotBeWritten) {
 
 TEST(WriteFile, LeavesThePartsOfOtherWritersAlone) {
     const TemporaryFolder folder;
-    const auto name = "a.png.part-" + std::to_string(::getpid());
+    const auto name = ".part-" + std::to_string(::getpid());
     folder.write(name, "half");
     folder.write(name + "-0", "half");
     ASSERT_TRUE(write_file(folder / "a.png", "whole").has_value());
@@ -109,6 +109,25 @@ TEST(WriteFile, LeavesThePartsOfOtherWritersAlone) {
     EXPECT_EQ(content_of(folder / name), "half");
     EXPECT_EQ(content_of(folder / (name + "-0")), "half");
     EXPECT_EQ(files_in(folder.path()), 3U);
+}
+
+TEST(WriteFile, TakesNamesAsLongAsTheFileSystemDoes) {
+    const TemporaryFolder folder;
+    for (const std::size_t length : {233U, 244U, 255U}) {
+        const std::string name(length, 'n');
+        ASSERT_TRUE(write_file(folder / name, "x").has_value()) << length;
+        EXPECT_EQ(content_of(folder / name), "x");
+    }
+    EXPECT_FALSE(write_file(folder / std::string(256, 'n'), "x").has_value());
+    EXPECT_EQ(files_in(folder.path()), 3U);
+}
+
+TEST(WriteFile, RefusesNamesWithAZeroCharacter) {
+    const TemporaryFolder folder;
+    const auto name = folder.path() / std::string("a\0b", 3);
+    EXPECT_FALSE(write_file(name, "x").has_value());
+    EXPECT_FALSE(write_new_file(name, "x").has_value());
+    EXPECT_EQ(files_in(folder.path()), 0U);
 }
 
 /// What `work` returns in each of eight threads that run at once.
@@ -191,7 +210,7 @@ TEST(WriteFile, MakesTheFileThatALinkMeans) {
 TEST(WriteFile, WritesToDevicesInsteadOfReplacingThem) {
     ASSERT_TRUE(write_file("/dev/null", "x").has_value());
     EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
-    EXPECT_EQ(write_file("/dev/full", "x").error().code, Code::io);
+    EXPECT_EQ(write_file("/dev/full", "x").error().code, Code::write_failed);
 }
 
 TEST(WriteFile, NamesWhatCouldNotBeWritten) {

@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 #include <functional>
+#include <memory>
+#include <optional>
 
 #include "ballast/graph/png_text.hpp"
 #include "ballast/runtime/image/decoders.hpp"
@@ -27,7 +29,7 @@ struct Form {
     std::function<void(png_structp, png_infop)> more = {};
 };
 
-std::string written_by_the_library(const Form& form, std::vector<std::uint8_t> bytes) {
+std::string written_by_the_library(const Form& form, AccountedVector<std::uint8_t> bytes) {
     std::string file;
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
     png_infop info = png_create_info_struct(png);
@@ -79,7 +81,7 @@ TEST(DecodePng, ReadsEveryColourType) {
 }
 
 TEST(DecodePng, ReadsSmallAndLargeDepths) {
-    const auto grey = [](int depth, std::vector<std::uint8_t> bytes) {
+    const auto grey = [](int depth, AccountedVector<std::uint8_t> bytes) {
         return decoded(written_by_the_library(
                            {.width = 2, .depth = depth, .colour = PNG_COLOR_TYPE_GRAY}, bytes))
             .bytes;
@@ -166,6 +168,40 @@ TEST(DecodePng, RefusesPicturesThatAreTooLargeBeforeGettingMemory) {
     EXPECT_EQ(refusal_of(with_size(13'000, 13'000)).code, Code::corrupt_file);
     EXPECT_EQ(refusal_of(with_size(2'000'000'000, 1)).code, Code::corrupt_file);
     EXPECT_EQ(refusal_of(with_size(0, 1)).code, Code::corrupt_file);
+}
+
+/// Runs `work` under a limit on the memory of the processor; returns the most that was held.
+template <typename Work>
+Bytes peak_of(std::optional<Bytes> limit, const Work& work) {
+    const auto ledger = std::make_shared<device::Ledger>();
+    const HostAccounting accounting(ledger);
+    ledger->set_limit(kCpu, limit);
+    work();
+    return ledger->snapshot()[kCpu].peak;
+}
+
+TEST(DecodePicture, RefusesByItsHeaderWhatTheLimitCannotHold) {
+    constexpr std::size_t kSide = 1200;
+    Raster flat{.width = kSide, .height = kSide};
+    flat.bytes.resize(3 * kSide * kSide);
+    const auto png = encode_png(flat, 4, {});
+    const auto enough = peak_of(std::nullopt, [&] { (void)decode_picture(bytes_of(png)); });
+    EXPECT_GE(enough, Bytes{kSide * kSide * (3 + 3 * sizeof(float))});
+    const auto held = peak_of(Bytes{kSide * kSide * 12}, [&] {
+        const auto error = refusal_of(png);
+        EXPECT_EQ(error.code, Code::does_not_fit) << to_string(error);
+        EXPECT_THAT(error.what, HasSubstr("1200 x 1200"));
+        EXPECT_THAT(error.hint, HasSubstr("--memory-limit cpu="));
+    });
+    EXPECT_LT(held, Bytes{kSide * kSide});
+}
+
+TEST(DecodePicture, CountsWhatTheDecoderHoldsOfAProgressivePicture) {
+    const auto plain = golden("images/colour-420-progressive.jpg");
+    const auto picture = [&] { (void)decode_picture(bytes_of(plain)); };
+    const auto need = peak_of(std::nullopt, picture);
+    EXPECT_EQ(peak_of(need, picture), need);
+    (void)peak_of(Bytes{1024}, [&] { EXPECT_EQ(refusal_of(plain).code, Code::does_not_fit); });
 }
 
 class DecodeJpeg : public ::testing::TestWithParam<const char*> {};

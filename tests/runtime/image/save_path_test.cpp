@@ -124,6 +124,25 @@ TEST(SavePath, StaysInsideTheOutputFolder) {
     }
 }
 
+TEST(SavePath, EndsWhenNoNameIsFree) {
+    const TemporaryFolder folder;
+    SavePlace place{.folder = folder.path() / std::string("a\0b", 3), .subfolder = {}, .name = "x"};
+    std::filesystem::create_directories(folder / "a");
+    EXPECT_FALSE(save_next(place, 0, "bytes"));
+}
+
+TEST(SavePath, RefusesNamesThatNoFileCanHave) {
+    const TemporaryFolder folder;
+    const auto code = [&](const std::string& prefix) {
+        const auto place = save_place({.root = folder.path(), .prefix = prefix});
+        return place ? Code::internal : place.error().code;
+    };
+    EXPECT_EQ(code(std::string(245, 'x')), Code::bad_value);
+    EXPECT_EQ(code(std::string(244, 'x')), Code::internal);
+    EXPECT_EQ(code(std::string(256, 'x') + "/y"), Code::bad_value);
+    EXPECT_EQ(code(std::string("a\0b", 3)), Code::bad_value);
+}
+
 TEST(SavePath, SaysWhenTheFolderCannotBeMade) {
     const TemporaryFolder folder;
     folder.write("file", "");

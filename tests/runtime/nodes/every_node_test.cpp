@@ -92,9 +92,11 @@ private:
         host.add_model("diffusion_models", host.path() / "unet", "unet.safetensors");
         host.add_model("text_encoders", host.path() / "clip", "clip.safetensors");
         host.add_model("vae", host.path() / "vae", "vae.safetensors");
-        const auto png = image::encode_png(
-            {.width = 8, .height = 8, .channels = 3, .bytes = std::vector<std::uint8_t>(192, 90)},
-            1, {});
+        const auto png = image::encode_png({.width = 8,
+                                            .height = 8,
+                                            .channels = 3,
+                                            .bytes = AccountedVector<std::uint8_t>(192, 90)},
+                                           1, {});
         std::ofstream(host.path() / "input" / "photo.png", std::ios::binary) << png;
         return host;
     }

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "ballast/graph/available.hpp"
 #include "ballast/graph/node_catalogue.hpp"
 #include "ballast/graph/runtime.hpp"
 #include "ballast/runtime/sampling/samplers/sampler.hpp"

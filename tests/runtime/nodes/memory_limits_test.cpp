@@ -128,6 +128,18 @@ TEST(Decoding, InTilesFallsBackToSmallerOnes) {
     EXPECT_TRUE(ops::is_finite(picture_of(smaller)));
 }
 
+TEST(Decoding, PromisesNoTilesForAPictureThatIsSmallerThanOne) {
+    TinyHost host;
+    const TinyScene scene(host);
+    const auto latent = latent_of(sampling::initial_noise({1, 4, 16, 16}, 3, {}));
+    limit(host, host.memory().now + 64_KiB);
+    const auto result = host.try_run("VAEDecode", {{"samples", latent}, {"vae", scene.vae}}, 1);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, Code::out_of_memory);
+    EXPECT_THAT(result.error().hint, HasSubstr("--memory-limit cpu="));
+    EXPECT_THAT(host.notes.warnings, IsEmpty());
+}
+
 TEST(Decoding, FailsWithoutATraceWhenNotEvenATileFits) {
     TinyHost host;
     const TinyScene scene(host);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ballast/runtime/tensor/failure.hpp"
 #include "tests/runtime/sampling/golden_sampling.hpp"
 #include "tests/runtime/sampling/tiny_network.hpp"
 #include "tests/support/failures.hpp"
@@ -26,6 +27,37 @@ TEST(Conditioning, CombinesByListingBoth) {
     const auto both = combine(text_of(1.0), combine(text_of(2.0), text_of(3.0)));
     ASSERT_EQ(both.size(), 3U);
     EXPECT_EQ(distance(both[2].embedding, constant({1, 4, 8}, 3.0)), 0.0);
+}
+
+TEST(Conditioning, StopsDoublingBeforeItFillsTheMemory) {
+    Conditioning list = text_of(1);
+    Code code = Code::internal;
+    for (int i = 0; i < 24 && code == Code::internal; ++i) {
+        try {
+            list = combine(list, list);
+        } catch (const Failure& failure) {
+            code = failure.error().code;
+            EXPECT_FALSE(failure.error().hint.empty());
+        }
+    }
+    EXPECT_EQ(code, Code::bad_value);
+    EXPECT_EQ(list.size(), kMostEntries);
+}
+
+TEST(Conditioning, IsHeldInTheAccount) {
+    const auto ledger = std::make_shared<device::Ledger>();
+    const HostAccounting accounting(ledger);
+    const Conditioning one = text_of(1);
+    const auto held = ledger->snapshot()[kCpu].now;
+    {
+        Conditioning list = one;
+        for (int i = 0; i < 10; ++i) list = combine(list, list);
+        EXPECT_GE(ledger->snapshot()[kCpu].now, held + Bytes{1024 * sizeof(ConditioningEntry)});
+        ledger->set_limit(kCpu, ledger->snapshot()[kCpu].now);
+        EXPECT_THROW(combine(list, list), Failure);
+    }
+    trim_host_memory();
+    EXPECT_EQ(ledger->snapshot()[kCpu].now, held);
 }
 
 TEST(Conditioning, AveragesEmbeddingsAndPooledVectors) {

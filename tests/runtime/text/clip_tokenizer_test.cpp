@@ -170,5 +170,13 @@ TEST(ClipTokenizer, ServesSeveralThreads) {
     for (const auto& result : results) EXPECT_THAT(result, ElementsAre(320, 1125, 539, 320, 2368));
 }
 
+TEST(ClipTokenizer, WarnsOfWeightsThatNobodyMeans) {
+    for (const auto* weight : {"nan", "inf", "1e400", "-1e30"}) {
+        const auto prompt = tokenizer().tokenize("a dog, (cat:" + std::string(weight) + ")");
+        EXPECT_THAT(prompt.warnings, ElementsAre(HasSubstr("'cat'"))) << weight;
+    }
+    EXPECT_THAT(tokenizer().tokenize("(cat:-2), ((dog))").warnings, IsEmpty());
+}
+
 }  // namespace
 }  // namespace ballast::runtime::text

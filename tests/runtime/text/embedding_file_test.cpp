@@ -65,6 +65,27 @@ TEST(EmbeddingFile, RefusesWhatIsNoEmbedding) {
               Code::unsupported);
 }
 
+TEST(EmbeddingFile, TakesNoFileOfAnotherKindForAnEmbedding) {
+    const TemporaryFolder folder;
+    const auto vae =
+        read_embedding(file_of(folder, {stored_floats("decoder.conv_in.bias", {2}, {1, 2}),
+                                        stored_floats("decoder.norm.bias", {2}, {1, 2})}));
+    ASSERT_FALSE(vae.has_value());
+    EXPECT_EQ(vae.error().code, Code::foreign_file);
+    EXPECT_THAT(vae.error().place.file, HasSubstr("e.safetensors"));
+    EXPECT_THAT(vae.error().why, HasSubstr("2 tensors"));
+    EXPECT_FALSE(vae.error().hint.empty());
+
+    const auto with_others =
+        read_embedding(file_of(folder, {stored_floats("name", {1}, {9}),
+                                        stored_floats("string_to_param.*", {1, 1}, {5})}));
+    ASSERT_TRUE(with_others.has_value()) << to_string(with_others.error());
+    EXPECT_THAT(with_others->values, ElementsAre(5));
+    const auto alone = read_embedding(file_of(folder, {stored_floats("<cat>", {1, 1}, {7})}));
+    ASSERT_TRUE(alone.has_value()) << to_string(alone.error());
+    EXPECT_THAT(alone->values, ElementsAre(7));
+}
+
 TEST(EmbeddingFile, SaysWhatIsMissing) {
     const TemporaryFolder folder;
     const auto rows = read_embedding(folder / "none.safetensors");

@@ -51,7 +51,15 @@ at::Tensor mixed(const at::Tensor& to, const at::Tensor& from, double share) {
 }  // namespace
 
 Conditioning combine(const Conditioning& first, const Conditioning& second) {
-    Conditioning both = first;
+    if (first.size() + second.size() > kMostEntries)
+        throw Failure({.code = Code::bad_value,
+                       .what = "cannot combine the conditionings",
+                       .why = fmt::format("they have {} entries together, more than {}",
+                                          first.size() + second.size(), kMostEntries),
+                       .hint = "combine fewer; a list that is combined with itself doubles"});
+    Conditioning both;
+    both.reserve(first.size() + second.size());
+    both.insert(both.end(), first.begin(), first.end());
     both.insert(both.end(), second.begin(), second.end());
     return both;
 }

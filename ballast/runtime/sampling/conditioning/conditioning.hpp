@@ -7,7 +7,8 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
+
+#include "ballast/runtime/tensor/accounted.hpp"
 
 namespace ballast::runtime::sampling {
 
@@ -38,9 +39,14 @@ struct ConditioningEntry {
     std::optional<double> end_percent;
 };
 
-using Conditioning = std::vector<ConditioningEntry>;
+/// Accounted: combining a list with itself again and again doubles it each time.
+using Conditioning = AccountedVector<ConditioningEntry>;
 
-/// Both lists: their predictions are averaged by weight.
+/// So many entries a list may have; each of them is a pass of the network per step.
+inline constexpr std::size_t kMostEntries = 4096;
+
+/// Both lists: their predictions are averaged by weight. Throws `Failure`: `bad_value` when they
+/// have more than `kMostEntries` together, `out_of_memory` when the limit refuses (as all below).
 Conditioning combine(const Conditioning& first, const Conditioning& second);
 
 /// Every entry of `to` mixed with the first of `from`: share * to + (1 - share) * from. `from` is
