@@ -46,7 +46,7 @@ Result<OutputName> parse_output_pattern(std::string_view prefix) {
     std::string replaced(prefix);
     for (const auto token : kOutputTokens)
         for (auto at = replaced.find(token); at != std::string::npos; at = replaced.find(token, at))
-            replaced.replace(at, token.size(), "0");
+            replaced.replace(at, token.size(), 1, '0');
     return parse_output_name(replaced);
 }
 
