@@ -22,7 +22,7 @@ packages=(
 build_dir="$root/build/fuzz"
 
 available() {
-    find "$root/tests/fuzz" -name '*.cpp' -printf '%f\n' | sed 's/\.cpp$//' | sort
+    find "$root/tests/fuzz" -name '*.cpp' -not -path '*/support/*' -printf '%f\n' | sed 's/\.cpp$//' | sort
 }
 
 case ${1:-} in

@@ -185,7 +185,7 @@ Fault not_offered(const Input& input, const Json& value, std::span<const std::st
                                     searched.empty() ? "no folder" : joined(searched));
         // a pipe or a dangling link of that name is there, but it is no file
         const auto path = input.folders.model_path(files->folder, python_str(value));
-        if (!path && value.is_string() && path.error().place.file != value) {
+        if (!path && value.is_string() && path.error().place.file != python_str(value)) {
             fault.message = fmt::format("{}: {}", path.error().place.file, path.error().why);
             fault.hint = path.error().hint;
         }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ballast/engine/machine/inference_reserve.hpp"
 
@@ -21,8 +22,10 @@ constexpr Bytes kStagingRing{std::uint64_t{256} << 20U};
 
 double as_double(Bytes bytes) { return static_cast<double>(bytes.count()); }
 
-/// Zero for negative amounts.
+/// Zero for negative amounts; what no count can hold becomes the largest.
 Bytes floored(double amount) {
+    constexpr double kTooMany = 18446744073709551616.0;  // 2^64
+    if (amount >= kTooMany) return Bytes{std::numeric_limits<std::uint64_t>::max()};
     return Bytes{amount > 0 ? static_cast<std::uint64_t>(std::floor(amount)) : 0};
 }
 

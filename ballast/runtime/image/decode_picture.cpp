@@ -74,20 +74,6 @@ at::Tensor upright(const at::Tensor& stored, Orientation orientation) {
 
 }  // namespace
 
-void require_room(std::size_t width, std::size_t height, std::size_t channels, Bytes more) {
-    constexpr std::size_t kColours = 3;
-    const auto values = kColours + (channels > kColours ? 1 : 0);  // with alpha, a mask
-    const auto pixels = std::uint64_t{width} * height;
-    try {
-        require_host_memory(Bytes{pixels * (channels + values * sizeof(float))} + more);
-    } catch (const Failure& failure) {
-        auto error = failure.error();
-        error.code = Code::does_not_fit;
-        error.what = fmt::format("a picture of {} x {} pixels does not fit", width, height);
-        throw Failure(std::move(error));
-    }
-}
-
 Picture decode_picture(std::span<const std::byte> file) {
     const auto decoded = decode(file);
     const bool has_alpha = decoded.raster.channels == 4;
