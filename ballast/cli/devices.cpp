@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "ballast/cli/command_settings.hpp"
 #include "ballast/cli/machine.hpp"
 
 namespace ballast::cli {
@@ -64,7 +65,7 @@ std::string devices_text(const Machine& machine) {
 }  // namespace
 
 int devices(const Invocation& invocation, Console& console) {
-    const auto settings = machine_settings(invocation);
+    const auto settings = command_settings(invocation.command->settings, invocation.given);
     if (!settings) return console.fail(settings.error());
     const auto machine = machine_of(*settings);
     if (!machine) return console.fail(machine.error());

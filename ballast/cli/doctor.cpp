@@ -8,12 +8,13 @@
 #include <iterator>
 #include <thread>
 
+#include "ballast/cli/command_settings.hpp"
 #include "ballast/cli/machine.hpp"
 #include "ballast/engine/core/clock.hpp"
-#include "ballast/engine/core/text_file.hpp"
 #include "ballast/engine/core/write_file.hpp"
 #include "ballast/engine/machine/advice.hpp"
 #include "ballast/engine/machine/discovery/probe.hpp"
+#include "ballast/engine/machine/discovery/system_files.hpp"
 #include "ballast/engine/machine/discovery/topology.hpp"
 #include "ballast/engine/machine/profile_json.hpp"
 
@@ -43,10 +44,8 @@ std::optional<Bytes> size_of_file_system(const char* path) {
 }
 
 std::optional<int> swappiness() {
-    const auto text = read_text_file("/proc/sys/vm/swappiness", Bytes{64});
-    if (!text) return std::nullopt;
-    const auto value = std::strtol(text->c_str(), nullptr, 10);
-    return value >= 0 && value <= 200 ? std::optional(static_cast<int>(value)) : std::nullopt;
+    const auto value = machine::count_in("/proc/sys/vm/swappiness");
+    return value && *value <= 200 ? std::optional(static_cast<int>(*value)) : std::nullopt;
 }
 
 /// A simulated machine has no file systems and no settings of the kernel; the environment is that
@@ -190,7 +189,7 @@ Result<Report> report_of(const Settings& settings) {
 }  // namespace
 
 int doctor(const Invocation& invocation, Console& console) {
-    const auto settings = machine_settings(invocation);
+    const auto settings = command_settings(invocation.command->settings, invocation.given);
     if (!settings) return console.fail(settings.error());
     const auto report = report_of(*settings);
     if (!report) return console.fail(report.error());

@@ -17,6 +17,7 @@
 #include "ballast/engine/formats/io/file.hpp"
 #include "ballast/engine/formats/tensor_directory.hpp"
 #include "ballast/engine/plan/block_table.hpp"
+#include "ballast/models/component.hpp"
 #include "ballast/models/family.hpp"
 
 namespace ballast::cli {
@@ -38,16 +39,12 @@ struct Summary {
 
 Summary summary_of(const TensorDirectory& directory) {
     Summary summary;
-    std::vector<plan::BlockTensor> tensors;
-    tensors.reserve(directory.entries().size());
-    for (const auto& entry : directory.entries()) {
+    for (const auto& entry : directory.entries())
         ++summary.dtypes[std::string(to_string(entry.type))];
-        tensors.push_back({entry.name, entry.type, entry.shape, entry.offset, entry.bytes});
-    }
-    const auto table = plan::group_into_blocks(tensors);
+    const auto table = models::blocks_of_file(directory);
     for (const auto& block : table.blocks()) {
         if (block.name == plan::kLooseBlock)
-            for (const auto& tensor : block.tensors) summary.loose_bytes += tensor.bytes;
+            summary.loose_bytes = block.bytes;
         else
             ++summary.blocks;
     }

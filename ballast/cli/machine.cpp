@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "ballast/engine/core/settings_file.hpp"
 #include "ballast/engine/machine/discovery/discover.hpp"
 #include "ballast/engine/machine/profile_json.hpp"
 
@@ -63,20 +62,6 @@ Json links_json(const std::vector<machine::Link>& links) {
 }
 
 }  // namespace
-
-Result<Settings> machine_settings(const Invocation& invocation) {
-    SettingSources sources{.command = invocation.command->settings,
-                           .command_line = invocation.given,
-                           .environment = process_environment()};
-    for (const auto& given : invocation.given)
-        if (given.name.row().name == "settings") sources.file_path = given.texts.back();
-    if (!sources.file_path.empty()) {
-        auto file = read_settings_file(sources.file_path);
-        if (!file) return fail(file.error());
-        sources.file = *std::move(file);
-    }
-    return resolve_settings(sources);
-}
 
 Result<Machine> machine_of(const Settings& settings) {
     auto options = machine::memory_options(settings);

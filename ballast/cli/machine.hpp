@@ -18,9 +18,6 @@ struct Machine {
     bool is_simulated = false;
 };
 
-/// Settings of a command with the memory flags, from all sources.
-Result<Settings> machine_settings(const Invocation& invocation);
-
 /// Discovers this machine or reads --simulate's profile, and judges it under the settings' flags.
 Result<Machine> machine_of(const Settings& settings);
 

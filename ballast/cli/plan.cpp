@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "ballast/cli/command_settings.hpp"
 #include "ballast/cli/machine.hpp"
 #include "ballast/cli/plan_text.hpp"
 #include "ballast/engine/core/text_file.hpp"
@@ -13,6 +14,7 @@
 #include "ballast/engine/plan/allocation.hpp"
 #include "ballast/engine/plan/blocks_json.hpp"
 #include "ballast/engine/plan/distorch2.hpp"
+#include "ballast/models/component.hpp"
 #include "ballast/models/family.hpp"
 #include "ballast/models/sd/parts.hpp"
 
@@ -61,13 +63,6 @@ Bytes step_activations(const Settings& settings) {
     return Bytes{static_cast<std::uint64_t>(memory.required)};
 }
 
-std::vector<plan::BlockTensor> tensors_of(const formats::TensorDirectory& directory) {
-    std::vector<plan::BlockTensor> tensors;
-    for (const auto& entry : directory.entries())
-        tensors.push_back({entry.name, entry.type, entry.shape, entry.offset, entry.bytes});
-    return tensors;
-}
-
 Result<std::vector<Model>> models_of_file(const std::string& path, const Settings& settings) {
     const auto directory = formats::open_tensors(path);
     if (!directory) return fail(directory.error());
@@ -89,8 +84,7 @@ Result<std::vector<Model>> models_of_file(const std::string& path, const Setting
     }
     if (models.empty())
         models.push_back(
-            {.name = path,
-             .blocks = plan::plan_blocks(plan::group_into_blocks(tensors_of(*directory)))});
+            {.name = path, .blocks = plan::plan_blocks(models::blocks_of_file(*directory))});
     models.front().is_distributed = true;
     return models;
 }
@@ -170,11 +164,10 @@ Result<void> require_storage(const plan::Policy& policy, const Machine& machine)
 /// Where the policy alone decides, ComfyUI-MultiGPU's placement can be asked for.
 Result<void> place_as_distorch2(const plan::PlanRequest& request, const std::string& text,
                                 const plan::AllocationContext& context, plan::Plan& made) {
-    std::vector<plan::PlacementBlock> blocks;
-    for (const auto& block : request.blocks)
-        blocks.push_back({block.name, block.bytes, block.is_fetchable, block.is_loose});
-    const auto placed = plan::place_like_distorch2(
-        {.blocks = std::move(blocks), .role = request.role, .text = text, .machine = context});
+    const auto placed = plan::place_like_distorch2({.blocks = placement_blocks(request.blocks),
+                                                    .role = request.role,
+                                                    .text = text,
+                                                    .machine = context});
     if (!placed) return fail(placed.error());
     made.compute = placed->compute;
     made.homes = placed->homes;
@@ -276,7 +269,7 @@ Json document_of(const std::vector<Planned>& all) {
 }  // namespace
 
 int plan(const Invocation& invocation, Console& console) {
-    const auto settings = machine_settings(invocation);
+    const auto settings = command_settings(invocation.command->settings, invocation.given);
     if (!settings) return console.fail(settings.error());
     const auto machine = machine_of(*settings);
     if (!machine) return console.fail(machine.error());

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "ballast/cli/command_settings.hpp"
 #include "ballast/cli/progress.hpp"
-#include "ballast/engine/core/settings_file.hpp"
 
 namespace ballast::cli {
 namespace {
@@ -46,22 +46,13 @@ LogLevel log_level(const Settings& settings) {
 
 Result<Settings> run_settings(const std::vector<GivenSetting>& command_line,
                               std::string_view workflow) {
-    SettingSources sources{
-        .command = kRunCommand, .command_line = command_line, .environment = process_environment()};
-    for (const auto& given : command_line)
-        if (given.name.row().name == "settings") sources.file_path = given.texts.back();
-    if (sources.file_path == "-" && workflow == "-")
+    if (settings_file_of(command_line) == "-" && workflow == "-")
         return fail(Error{.code = Code::usage,
                           .what = "cannot read the settings",
                           .why = "standard input can be read once, and the workflow comes from it",
                           .place = {.key = "--settings"},
                           .hint = "put one of the two into a file"});
-    if (!sources.file_path.empty()) {
-        auto file = read_settings_file(sources.file_path);
-        if (!file) return fail(file.error());
-        sources.file = *std::move(file);
-    }
-    auto settings = resolve_settings(sources);
+    auto settings = command_settings(kRunCommand, command_line);
     if (!settings) return settings;
     for (const auto& [device, ignored] : settings->device_sizes("memory-limit"))
         if (device != kCpu) return fail(no_such_device(device));

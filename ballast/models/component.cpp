@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "ballast/engine/plan/natural_order.hpp"
+
 namespace ballast::models {
 namespace {
 
@@ -120,6 +122,14 @@ Result<plan::BlockTable> Component::blocks(const std::vector<Parameter>& expecte
             return fail(error(Code::unsupported, name,
                               "a network of this configuration has no such tensor"));
     }
+    return plan::group_into_blocks(tensors);
+}
+
+plan::BlockTable blocks_of_file(const formats::TensorDirectory& directory) {
+    std::vector<plan::BlockTensor> tensors;
+    tensors.reserve(directory.entries().size());
+    for (const auto& entry : directory.entries()) tensors.push_back(stored(entry, entry.name));
+    std::ranges::sort(tensors, plan::natural_less, &plan::BlockTensor::name);
     return plan::group_into_blocks(tensors);
 }
 

@@ -64,6 +64,10 @@ private:
     std::string what_;  ///< "diffusion network", for messages
 };
 
+/// Blocks of everything in a file, names in their natural order: the model order of families that
+/// nobody knows.
+plan::BlockTable blocks_of_file(const formats::TensorDirectory& directory);
+
 /// The first of `prefixes` under which a tensor named `telltale` exists.
 std::optional<std::string> find_prefix(const formats::TensorDirectory& directory,
                                        std::span<const std::string_view> prefixes,

@@ -117,14 +117,8 @@ MachineProfile read_machine(JsonMembers machine) {
                            .system_version = machine.text("os_version"),
                            .source = machine.texts("source")};
     if (auto host = machine.object("host")) profile.host = read_host(*std::move(host));
-    for (auto& object : machine.objects("devices")) {
-        auto device = read_device(std::move(object));
-        if (device.id == kCpu && !profile.processor)
-            profile.processor = std::move(device);
-        else
-            profile.devices.push_back(std::move(device));
-    }
-    if (profile.processor && !profile.host.total) profile.host.total = profile.processor->total;
+    for (auto& device : machine.objects("devices"))
+        profile.devices.push_back(read_device(std::move(device)));
     for (auto& link : machine.objects("links")) profile.links.push_back(read_link(std::move(link)));
     if (auto storage = machine.object("storage"))
         profile.storage = read_storage(*std::move(storage));
@@ -133,10 +127,9 @@ MachineProfile read_machine(JsonMembers machine) {
 
 /// What no single member shows.
 void check_together(const MachineProfile& profile, JsonFindings& findings) {
-    std::set<DeviceId> known{kCpu};
+    std::set<DeviceId> known;
     for (std::size_t i = 0; i < profile.devices.size(); ++i) {
-        // the processor's entry was taken out, and mostly stands first
-        const auto path = fmt::format("devices[{}].id", i + (profile.processor ? 1 : 0));
+        const auto path = fmt::format("devices[{}].id", i);
         const auto id = profile.devices[i].id;
         if (id.kind == DeviceKind::disk)
             findings.refuse(Code::bad_workflow, path, "the disk is no device of its own",
@@ -146,7 +139,7 @@ void check_together(const MachineProfile& profile, JsonFindings& findings) {
                             fmt::format("{} is listed twice", to_string(id)),
                             "give each device its own number");
     }
-    known.insert({DeviceKind::disk, 0});
+    known.insert({kCpu, {DeviceKind::disk, 0}});
     for (std::size_t i = 0; i < profile.links.size(); ++i) {
         const auto& link = profile.links[i];
         const auto path = fmt::format("links[{}]", i);
@@ -170,6 +163,15 @@ Error about(const std::filesystem::path& name, Code code, std::string key, std::
             .hint = std::move(hint)};
 }
 
+/// The processor's entry stands beside the accelerators, not among them.
+void set_processor_apart(MachineProfile& profile) {
+    const auto found = std::ranges::find(profile.devices, kCpu, &DeviceProfile::id);
+    if (found == profile.devices.end()) return;
+    profile.processor = std::move(*found);
+    profile.devices.erase(found);
+    if (!profile.host.total) profile.host.total = profile.processor->total;
+}
+
 }  // namespace
 
 Result<LoadedProfile> parse_profile(std::string_view text, const std::filesystem::path& name) {
@@ -182,6 +184,7 @@ Result<LoadedProfile> parse_profile(std::string_view text, const std::filesystem
     if (!findings.refusal) check_together(profile, findings);
     if (const auto& refusal = findings.refusal)
         return fail(about(name, refusal->code, refusal->path, refusal->why, refusal->hint));
+    set_processor_apart(profile);
     return LoadedProfile{std::move(profile), std::move(findings.warnings)};
 }
 

@@ -4,6 +4,8 @@
 #include <functional>
 #include <tuple>
 
+#include "ballast/engine/plan/wide.hpp"
+
 namespace ballast::plan {
 namespace {
 
@@ -14,13 +16,6 @@ constexpr std::size_t kSearchedThrough = 20'000;
 constexpr std::size_t kImprovementWork = 200'000;
 /// Compute devices that are planned for in full; of more, the most promising ones.
 constexpr std::size_t kMostComputeDevices = 4;
-
-bool is_one_pool(const PlanMachine& machine, DeviceId a, DeviceId b) {
-    if (a == b) return true;
-    const auto* first = machine.find(a);
-    const auto* second = machine.find(b);
-    return (first != nullptr && first->pool == b) || (second != nullptr && second->pool == a);
-}
 
 /// A place for streamed blocks, best first.
 struct Tier {
@@ -71,7 +66,7 @@ private:
     [[nodiscard]] std::vector<Tier> find_tiers() const {
         std::vector<Tier> tiers;
         for (const auto& device : request_.machine.devices) {
-            if (is_one_pool(request_.machine, device.id, compute_)) continue;
+            if (request_.machine.is_one_pool(device.id, compute_)) continue;
             const auto* link = request_.machine.link(device.id, compute_);
             if (link != nullptr) tiers.push_back({device.id, link->bytes_per_s, device.capacity});
         }
@@ -95,14 +90,13 @@ private:
         const auto movable = total_.minus_or_zero(pinned_).count();
         const auto must = total_.minus_or_zero(room).count();
         if (must == 0 || movable == 0) return leaves;
-        __extension__ using Wide = unsigned __int128;
-        Wide passed = 0;
+        WideBytes passed = 0;
         std::uint64_t gone = 0;
         for (std::size_t i = 0; i < leaves.size() && gone < must; ++i) {
             if (is_pinned(i)) continue;
             passed += request_.blocks[i].bytes.count();
             // after this block, gone : must should be passed : movable
-            if (static_cast<Wide>(gone) * movable >= passed * must) continue;
+            if (static_cast<WideBytes>(gone) * movable >= passed * must) continue;
             leaves[i] = true;
             gone += request_.blocks[i].bytes.count();
         }
@@ -318,7 +312,7 @@ Bytes ring_for(std::span<const PlanBlock> blocks, std::span<const DeviceId> home
                const PlanMachine& machine) {
     Bytes largest;
     for (std::size_t i = 0; i < blocks.size(); ++i)
-        if (!is_one_pool(machine, homes[i], compute)) largest = std::max(largest, blocks[i].bytes);
+        if (!machine.is_one_pool(homes[i], compute)) largest = std::max(largest, blocks[i].bytes);
     return largest.times(2);
 }
 

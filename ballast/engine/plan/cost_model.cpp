@@ -6,23 +6,23 @@
 #include <map>
 #include <stdexcept>
 
+#include "ballast/engine/plan/wide.hpp"
+
 namespace ballast::plan {
 namespace {
-
-__extension__ using Wide = unsigned __int128;
 
 constexpr std::uint64_t kNanoseconds = 1'000'000'000;
 /// Ten years: times beyond it are not told apart, and sums of them do not overflow.
 constexpr std::uint64_t kMostTime = 315'360'000ULL * kNanoseconds;
 
-std::uint64_t limited(Wide value) {
+std::uint64_t limited(WideBytes value) {
     return value > kMostTime ? kMostTime : static_cast<std::uint64_t>(value);
 }
 
 /// amount / rate in nanoseconds, rounded up.
 std::uint64_t time_of(std::uint64_t amount, std::uint64_t per_second) {
     const auto rate = std::max<std::uint64_t>(per_second, 1);
-    return limited((static_cast<Wide>(amount) * kNanoseconds + rate - 1) / rate);
+    return limited((static_cast<WideBytes>(amount) * kNanoseconds + rate - 1) / rate);
 }
 
 /// One stretch of a way.
@@ -46,21 +46,14 @@ public:
 
 private:
     std::vector<Hop> find(DeviceId home) {
-        if (home == compute_ || is_same_pool(home)) return {};
+        if (machine_.is_one_pool(home, compute_)) return {};
         if (home.kind == DeviceKind::disk) {
             std::vector<Hop> way{
                 {number(home, kCpu), machine_.disk_bytes_per_s, machine_.disk_latency_ns}};
-            if (compute_ != kCpu && !is_same_pool(kCpu)) way.push_back(hop(kCpu, compute_));
+            if (!machine_.is_one_pool(kCpu, compute_)) way.push_back(hop(kCpu, compute_));
             return way;
         }
         return {hop(home, compute_)};
-    }
-
-    [[nodiscard]] bool is_same_pool(DeviceId home) const {
-        const auto* device = machine_.find(home);
-        const auto* compute = machine_.find(compute_);
-        return (device != nullptr && device->pool == compute_) ||
-               (compute != nullptr && compute->pool == home);
     }
 
     Hop hop(DeviceId from, DeviceId to) {
@@ -111,7 +104,7 @@ private:
 }  // namespace
 
 std::uint64_t transfer_ns(Bytes bytes, std::uint64_t bytes_per_s, std::uint64_t latency_ns) {
-    return limited(static_cast<Wide>(time_of(bytes.count(), bytes_per_s)) + latency_ns);
+    return limited(static_cast<WideBytes>(time_of(bytes.count(), bytes_per_s)) + latency_ns);
 }
 
 StepCost step_cost(std::span<const PlanBlock> blocks, std::span<const DeviceId> homes,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 namespace ballast::plan {
 namespace {
@@ -47,23 +49,26 @@ bool is_pool(const machine::DeviceAssessment& judged) {
 }
 
 void add_links(PlanMachine& machine, const machine::MachineProfile& profile) {
+    std::map<std::pair<DeviceId, DeviceId>, PlanLink> known;
     for (const auto& link : profile.links)
-        if (machine.find(link.from) != nullptr && machine.find(link.to) != nullptr)
-            machine.links.push_back({.from = link.from,
-                                     .to = link.to,
-                                     .bytes_per_s = whole(link.gbps, 1e9),
-                                     .latency_ns = whole(link.latency_us, 1e3)});
+        known.try_emplace({link.from, link.to},
+                          PlanLink{.from = link.from,
+                                   .to = link.to,
+                                   .bytes_per_s = whole(link.gbps, 1e9),
+                                   .latency_ns = whole(link.latency_us, 1e3)});
     for (const auto& from : machine.devices)
         for (const auto& to : machine.devices) {
-            if (from.id == to.id || machine.link(from.id, to.id) != nullptr) continue;
+            if (from.id == to.id) continue;
+            const auto told = known.find({from.id, to.id});
             // a known way back is a better guess than none
-            const auto* back = machine.link(to.id, from.id);
-            machine.links.push_back(
-                {.from = from.id,
-                 .to = to.id,
-                 .bytes_per_s = back != nullptr ? back->bytes_per_s : kAssumedLink,
-                 .latency_ns = back != nullptr ? back->latency_ns : kAssumedLatency,
-                 .is_assumed = true});
+            const auto back = known.find({to.id, from.id});
+            if (told != known.end())
+                machine.links.push_back(told->second);
+            else if (back != known.end())
+                machine.links.push_back(
+                    {from.id, to.id, back->second.bytes_per_s, back->second.latency_ns, true});
+            else
+                machine.links.push_back({from.id, to.id, kAssumedLink, kAssumedLatency, true});
         }
 }
 
@@ -78,6 +83,13 @@ const PlanLink* PlanMachine::link(DeviceId from, DeviceId to) const {
     for (const auto& link : links)
         if (link.from == from && link.to == to) return &link;
     return nullptr;
+}
+
+bool PlanMachine::is_one_pool(DeviceId a, DeviceId b) const {
+    if (a == b) return true;
+    const auto* first = find(a);
+    const auto* second = find(b);
+    return (first != nullptr && first->pool == b) || (second != nullptr && second->pool == a);
 }
 
 PlanMachine plan_machine(const machine::MachineProfile& profile,

@@ -46,6 +46,8 @@ struct PlanMachine {
 
     [[nodiscard]] const PlanDevice* find(DeviceId id) const;
     [[nodiscard]] const PlanLink* link(DeviceId from, DeviceId to) const;
+    /// Whether bytes on one of the devices are on the other as well.
+    [[nodiscard]] bool is_one_pool(DeviceId a, DeviceId b) const;
     bool operator==(const PlanMachine&) const = default;
 };
 

@@ -11,14 +11,6 @@
 namespace ballast::plan {
 namespace {
 
-std::vector<PlacementBlock> placement_blocks(const std::vector<PlanBlock>& blocks) {
-    std::vector<PlacementBlock> result;
-    result.reserve(blocks.size());
-    for (const auto& block : blocks)
-        result.push_back({block.name, block.bytes, block.is_fetchable, block.is_loose});
-    return result;
-}
-
 std::vector<PresentDevice> present_devices(const PlanMachine& machine) {
     std::vector<PresentDevice> devices;
     for (const auto& device : machine.devices) devices.push_back({device.id, device.total});
@@ -167,6 +159,14 @@ private:
 }  // namespace
 
 Plan make_plan(const PlanRequest& request) { return PlanMaker(request).make(); }
+
+std::vector<PlacementBlock> placement_blocks(const std::vector<PlanBlock>& blocks) {
+    std::vector<PlacementBlock> result;
+    result.reserve(blocks.size());
+    for (const auto& block : blocks)
+        result.push_back({block.name, block.bytes, block.is_fetchable, block.is_loose});
+    return result;
+}
 
 std::vector<PlanBlock> plan_blocks(const BlockTable& table) {
     std::vector<PlanBlock> blocks;

@@ -27,6 +27,9 @@ struct PlanRequest {
 /// too, with `fits` false and the shortfall of each device.
 Plan make_plan(const PlanRequest& request);
 
+/// What placement needs of the blocks.
+std::vector<PlacementBlock> placement_blocks(const std::vector<PlanBlock>& blocks);
+
 /// The blocks of a table as planning sees them.
 std::vector<PlanBlock> plan_blocks(const BlockTable& table);
 

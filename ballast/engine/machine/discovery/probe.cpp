@@ -11,6 +11,7 @@
 #include <span>
 
 #include "ballast/engine/core/error.hpp"
+#include "ballast/engine/core/system_error.hpp"
 
 namespace ballast::machine {
 namespace {
@@ -58,11 +59,7 @@ private:
 };
 
 Error unreadable(const fs::path& path) {
-    return {.code = Code::io,
-            .what = "cannot measure the disk",
-            .why = std::strerror(errno),
-            .place = {.file = path.string()},
-            .hint = "name another folder with --models"};
+    return system_error(path, "cannot measure the disk", errno);
 }
 
 /// Bytes read from `offset` on; fewer at the end of the file, or when the system refuses.
