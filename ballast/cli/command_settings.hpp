@@ -1,5 +1,6 @@
 #pragma once
-// The settings of one call from all their sources: options, environment, and the file of --settings.
+// The settings of one call from all their sources: options, environment, and the file of
+// --settings.
 
 #include <filesystem>
 #include <vector>

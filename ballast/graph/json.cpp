@@ -1,4 +1,5 @@
 #include "ballast/graph/json.hpp"
+#include "ballast/engine/core/text_position.hpp"
 
 #include <fmt/format.h>
 
@@ -117,16 +118,6 @@ private:
     std::string error_;
     std::size_t error_position_ = 0;
 };
-
-/// "line 3, column 7" of a byte of the text, both from 1.
-std::string line_and_column(std::string_view text, std::size_t offset) {
-    const auto before = text.substr(0, std::min(offset, text.size()));
-    const auto lines = std::count(before.begin(), before.end(), '\n');
-    const auto line_start = before.rfind('\n');
-    const auto column =
-        before.size() - (line_start == std::string_view::npos ? 0 : line_start + 1) + 1;
-    return fmt::format("line {}, column {}", lines + 1, column);
-}
 
 /// `text` with the bare words that Python writes for numbers which JSON lacks replaced by null.
 /// Offsets change only behind the first of them.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ballast/engine/core/nearest_name.hpp"
+#include "ballast/engine/core/text_position.hpp"
 
 namespace ballast {
 namespace {
@@ -25,15 +26,6 @@ std::string shortened(const Json& value) {
     auto text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
     if (text.size() > kMost) text = text.substr(0, kMost) + "...";
     return text;
-}
-
-/// "line 3, column 14" of the character before `end`, which is how the library counts.
-std::string position(std::string_view text, std::size_t end) {
-    const auto before = text.substr(0, end > 0 ? end - 1 : 0);
-    const auto line = 1 + std::ranges::count(before, '\n');
-    const auto newline = before.rfind('\n');
-    const auto start = newline == std::string_view::npos ? 0 : newline + 1;
-    return fmt::format("line {}, column {}", line, before.size() - start + 1);
 }
 
 }  // namespace
@@ -224,13 +216,16 @@ Result<JsonDocument> JsonDocument::parse(std::string_view text) {
     };
     // the parser takes a zero character for the end and what follows for nothing
     if (const auto zero = text.find('\0'); zero != std::string_view::npos)
-        return refused(fmt::format("not JSON: a zero character at {}", position(text, zero + 1)));
+        return refused(
+            fmt::format("not JSON: a zero character at {}", line_and_column(text, zero)));
     try {
         auto value = std::make_unique<Value>(Value{Json::parse(text)});
         if (!value->json.is_object()) return refused("not a JSON object");
         return JsonDocument(std::move(value));
     } catch (const Json::parse_error& error) {
-        return refused(fmt::format("not JSON: {}", position(text, error.byte)));
+        // the library counts the bytes that it has read, the faulty one included
+        const auto at = error.byte > 0 ? error.byte - 1 : 0;
+        return refused(fmt::format("not JSON: {}", line_and_column(text, at)));
     } catch (const Json::exception&) {
         return refused("not JSON: a number that no type can hold");
     }

@@ -37,14 +37,13 @@ double pool_reserve(double total) {
 }
 
 double reserve_of(const DeviceQuestion& question, std::optional<Bytes> total) {
-    const bool is_windows = question.system == System::windows || question.system == System::wsl2;
     if (is_cpu(question))
         return total ? std::min(pool_reserve(as_double(*total)), as_double(*total) / 4) : 0;
     if (question.memory_class == MemoryClass::none) return 0;
     if (!question.options.reserve) {
         if (question.memory_class == MemoryClass::unified)
             return total ? pool_reserve(as_double(*total)) : kSmallestPoolReserve;
-        if (question.memory_class == MemoryClass::partitioned && is_windows)
+        if (question.memory_class == MemoryClass::partitioned && is_under_windows(question.system))
             return kWindowsShareReserve;
     }
     return extra_reserve(question.system, total, question.options.reserve);
@@ -132,7 +131,6 @@ Bytes pinned_limit(const DeviceQuestion& question) {
     const bool is_pinning_kind = is_nvidia(question.device) || is_hip(question.device);
     const auto host = host_total(question.host);
     if (!options.pinned_memory || !is_pinning_kind || !host) return {};
-    const bool is_windows = question.system == System::windows || question.system == System::wsl2;
     switch (question.memory_class) {
         case MemoryClass::none:
         case MemoryClass::shared: return {};
@@ -141,7 +139,7 @@ Bytes pinned_limit(const DeviceQuestion& question) {
         case MemoryClass::coherent:
         case MemoryClass::discrete: break;
     }
-    return floored((is_windows ? 0.40 : 0.95) * as_double(*host));
+    return floored((is_under_windows(question.system) ? 0.40 : 0.95) * as_double(*host));
 }
 
 int offload_streams(const DeviceQuestion& question) {

@@ -81,7 +81,7 @@ Classification integrated_cuda(const DeviceProfile& device, const Facts& facts, 
         return decided(MemoryClass::coherent, "D3a",
                        "the driver calls it integrated, but it has memory of its own beside the "
                        "host's, in one coherent address space");
-    if (system == System::windows || system == System::wsl2)
+    if (is_under_windows(system))
         return decided(
             MemoryClass::partitioned, "D3",
             "the driver calls it integrated, and Windows gives it a share of the memory");

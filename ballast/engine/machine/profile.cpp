@@ -37,6 +37,8 @@ std::optional<System> parse_system(std::string_view text) {
     return std::nullopt;
 }
 
+bool is_under_windows(System system) { return system == System::windows || system == System::wsl2; }
+
 std::string_view to_string(Query query) {
     switch (query) {
         case Query::attributes: return "attributes";

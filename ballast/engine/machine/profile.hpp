@@ -21,6 +21,8 @@ namespace ballast::machine {
 enum class System { gnu_linux, wsl2, windows, macos };
 std::string_view to_string(System system);
 std::optional<System> parse_system(std::string_view text);
+/// Windows itself, or Linux in its virtual machine, where its limits hold.
+bool is_under_windows(System system);
 
 /// The memory of the host, as /proc/meminfo and the control groups tell it.
 struct HostProfile {
