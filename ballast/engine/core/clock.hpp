@@ -29,7 +29,7 @@ public:
     [[nodiscard]] Nanoseconds now() const override;
 };
 
-/// Time that stands still until it is advanced: for tests and simulated devices.
+/// Time that stands still until it is advanced: for tests.
 class VirtualClock final : public Clock {
 public:
     [[nodiscard]] Nanoseconds now() const override;

@@ -50,6 +50,14 @@ void Reservation::release() {
     bytes_ = Bytes{};
 }
 
+namespace {
+
+/// What simulated devices hold is not the machine's that is simulated: it is told, but no part of
+/// sums and limits.
+bool is_counted(Tag tag) { return tag != Tag::simulation; }
+
+}  // namespace
+
 struct Ledger::State {
     mutable std::mutex mutex;
     LedgerSnapshot devices;
@@ -61,10 +69,12 @@ Ledger::~Ledger() = default;
 bool Ledger::try_take(DeviceId device, Bytes bytes, Tag tag) noexcept {
     const std::scoped_lock lock(state_->mutex);
     auto& use = state_->devices[device];
-    const auto wanted = use.now + bytes;
-    if (use.limit && wanted > *use.limit) return false;
-    use.now = wanted;
-    use.peak = std::max(use.peak, wanted);
+    if (is_counted(tag)) {
+        const auto wanted = use.now + bytes;
+        if (use.limit && wanted > *use.limit) return false;
+        use.now = wanted;
+        use.peak = std::max(use.peak, wanted);
+    }
     auto& tagged = use.by_tag[static_cast<std::size_t>(tag)];
     tagged.now += bytes;
     tagged.peak = std::max(tagged.peak, tagged.now);
@@ -74,7 +84,7 @@ bool Ledger::try_take(DeviceId device, Bytes bytes, Tag tag) noexcept {
 void Ledger::give_back(DeviceId device, Bytes bytes, Tag tag) noexcept {
     const std::scoped_lock lock(state_->mutex);
     auto& use = state_->devices[device];
-    use.now = use.now.minus_or_zero(bytes);
+    if (is_counted(tag)) use.now = use.now.minus_or_zero(bytes);
     auto& tagged = use.by_tag[static_cast<std::size_t>(tag)];
     tagged.now = tagged.now.minus_or_zero(bytes);
 }

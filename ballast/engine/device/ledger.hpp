@@ -25,7 +25,7 @@ enum class Tag {
     staging,
     activations,
     results,
-    simulation,
+    simulation,  ///< what the host holds for simulated devices: told, but in no sum and no limit
 };
 inline constexpr std::size_t kTags = 9;
 std::string_view to_string(Tag tag);
@@ -35,7 +35,8 @@ struct TagUse {
     Bytes peak;
 };
 
-/// One device at one instant. `peak` is the largest sum ever held at once, not a sum of peaks.
+/// One device at one instant, without what the host holds for simulated devices. `peak` is the
+/// largest sum ever held at once, not a sum of peaks.
 struct DeviceUse {
     Bytes now;
     Bytes peak;

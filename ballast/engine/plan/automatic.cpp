@@ -4,6 +4,7 @@
 #include <functional>
 #include <tuple>
 
+#include "ballast/engine/core/rate.hpp"
 #include "ballast/engine/plan/wide.hpp"
 
 namespace ballast::plan {

@@ -6,24 +6,10 @@
 #include <map>
 #include <stdexcept>
 
-#include "ballast/engine/plan/wide.hpp"
+#include "ballast/engine/core/rate.hpp"
 
 namespace ballast::plan {
 namespace {
-
-constexpr std::uint64_t kNanoseconds = 1'000'000'000;
-/// Ten years: times beyond it are not told apart, and sums of them do not overflow.
-constexpr std::uint64_t kMostTime = 315'360'000ULL * kNanoseconds;
-
-std::uint64_t limited(WideBytes value) {
-    return value > kMostTime ? kMostTime : static_cast<std::uint64_t>(value);
-}
-
-/// amount / rate in nanoseconds, rounded up.
-std::uint64_t time_of(std::uint64_t amount, std::uint64_t per_second) {
-    const auto rate = std::max<std::uint64_t>(per_second, 1);
-    return limited((static_cast<WideBytes>(amount) * kNanoseconds + rate - 1) / rate);
-}
 
 /// One stretch of a way.
 struct Hop {
@@ -103,10 +89,6 @@ private:
 
 }  // namespace
 
-std::uint64_t transfer_ns(Bytes bytes, std::uint64_t bytes_per_s, std::uint64_t latency_ns) {
-    return limited(static_cast<WideBytes>(time_of(bytes.count(), bytes_per_s)) + latency_ns);
-}
-
 StepCost step_cost(std::span<const PlanBlock> blocks, std::span<const DeviceId> homes,
                    DeviceId compute, const PlanMachine& machine, Bytes ring_size) {
     const auto* device = machine.find(compute);
@@ -138,7 +120,7 @@ StepCost step_cost(std::span<const PlanBlock> blocks, std::span<const DeviceId> 
                 }
                 if (step == 0) cost.moved += blocks[i].bytes;
             }
-            const auto work = flops > 0 ? time_of(blocks[i].flops.value_or(0), flops) : 0;
+            const auto work = flops > 0 ? nanoseconds_for(blocks[i].flops.value_or(0), flops) : 0;
             computed = std::max(computed, arrived) + work;
             if (step == 0) cost.compute_ns += work;
             if (!way.empty()) ring.hold(bytes, computed);

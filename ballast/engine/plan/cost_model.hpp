@@ -47,7 +47,4 @@ struct StepCost {
 StepCost step_cost(std::span<const PlanBlock> blocks, std::span<const DeviceId> homes,
                    DeviceId compute, const PlanMachine& machine, Bytes ring);
 
-/// The time that `bytes` take on a way: latency, and bytes over rate rounded up.
-std::uint64_t transfer_ns(Bytes bytes, std::uint64_t bytes_per_s, std::uint64_t latency_ns);
-
 }  // namespace ballast::plan

@@ -1,0 +1,141 @@
+#include "ballast/engine/device/sim/bus.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace ballast::device::sim {
+namespace {
+
+Error lost(DeviceId device) {
+    return {.code = Code::device_lost,
+            .what = fmt::format("{} is lost", to_string(device)),
+            .why = "the simulated device fell off its bus",
+            .hint = "start again without it"};
+}
+
+}  // namespace
+
+void Bus::inject(DeviceId device, Faults faults) {
+    const std::scoped_lock lock(mutex_);
+    injected_[device] = {.faults = faults};
+}
+
+void Bus::set_rate(DeviceId from, DeviceId to, std::uint64_t bytes_per_s) {
+    const std::scoped_lock lock(mutex_);
+    links_.set_rate(from, to, bytes_per_s);
+}
+
+bool Bus::is_peer(DeviceId from, DeviceId to) const {
+    const std::scoped_lock lock(mutex_);
+    return links_.is_peer(from, to);
+}
+
+std::vector<LinkUse> Bus::link_use() const {
+    const std::scoped_lock lock(mutex_);
+    return links_.use();
+}
+
+Result<void> Bus::allow_allocation(DeviceId device) {
+    const std::scoped_lock lock(mutex_);
+    auto& injected = injected_[device];
+    if (injected.is_lost) return fail(lost(device));
+    if (++injected.allocations != injected.faults.allocation) return {};
+    return fail(Error{.code = Code::out_of_memory,
+                      .what = fmt::format("cannot allocate on {}", to_string(device)),
+                      .why = "the simulated driver refused",
+                      .hint = "place less there"});
+}
+
+std::shared_ptr<Queue> Bus::open(DeviceId device) {
+    const std::scoped_lock lock(mutex_);
+    auto queue = std::make_shared<Queue>();
+    queue->device = device;
+    std::erase_if(queues_, [](const std::weak_ptr<Queue>& each) { return each.expired(); });
+    queues_.push_back(queue);
+    return queue;
+}
+
+std::optional<Error> Bus::fault_of(DeviceId device) {
+    auto& injected = injected_[device];
+    if (++injected.copies == injected.faults.lost_at) injected.is_lost = true;
+    if (injected.is_lost) return lost(device);
+    if (injected.copies != injected.faults.copy) return std::nullopt;
+    return Error{.code = Code::io,
+                 .what = fmt::format("a copy of {} failed", to_string(device)),
+                 .why = "the simulated link reported an error",
+                 .hint = "try again"};
+}
+
+Result<void> Bus::copy(const std::shared_ptr<Queue>& queue, Target to, Source from) {
+    const std::scoped_lock lock(mutex_);
+    if (queue->failure) return fail(*queue->failure);
+    if (injected_[queue->device].is_lost) return fail(lost(queue->device));
+    const auto start = std::max(time_->now(), queue->ready);
+    queue->ready = links_.take(from.device, to.device, Bytes{to.bytes.size()}, start);
+    ++queue->queued;
+    queue->entries.push_back({.done_at = queue->ready, .to = to, .from = from});
+    queue->entries.back().fault = fault_of(queue->device);
+    return {};
+}
+
+void Bus::order(Queue& queue, const std::shared_ptr<Queue>& other, Nanoseconds moment) {
+    const std::scoped_lock lock(mutex_);
+    queue.ready = std::max(queue.ready, moment);
+    ++queue.queued;
+    queue.entries.push_back({.done_at = queue.ready, .after = other});
+}
+
+void Bus::run_due(Queue& queue, Nanoseconds now) {
+    while (!queue.entries.empty() && queue.entries.front().done_at <= now) {
+        const auto entry = std::move(queue.entries.front());
+        queue.entries.pop_front();
+        ++queue.done;
+        // never back to this queue: an event is older than everything that waits for it
+        if (entry.after) run_due(*entry.after, entry.done_at);
+        if (entry.fault && !queue.failure) queue.failure = entry.fault;
+        if (queue.failure || entry.to.bytes.empty()) continue;
+        std::memmove(entry.to.bytes.data(), entry.from.bytes.data(), entry.to.bytes.size());
+    }
+}
+
+Result<void> Bus::wait(Queue& queue, Nanoseconds moment) {
+    time_->wait_until(moment);
+    const std::scoped_lock lock(mutex_);
+    run_due(queue, time_->now());
+    if (queue.failure) return fail(*queue.failure);
+    return {};
+}
+
+bool Bus::is_done(Queue& queue, std::uint64_t count) {
+    const std::scoped_lock lock(mutex_);
+    run_due(queue, time_->now());
+    return queue.done >= count;
+}
+
+Nanoseconds Bus::ready(const Queue& queue) const {
+    const std::scoped_lock lock(mutex_);
+    return queue.ready;
+}
+
+std::uint64_t Bus::queued(const Queue& queue) const {
+    const std::scoped_lock lock(mutex_);
+    return queue.queued;
+}
+
+void Bus::settle(DeviceId device) {
+    std::vector<std::shared_ptr<Queue>> busy;
+    {
+        const std::scoped_lock lock(mutex_);
+        for (const auto& each : queues_)
+            if (auto queue = each.lock();
+                queue && queue->device == device && !queue->entries.empty())
+                busy.push_back(std::move(queue));
+    }
+    // a queue that failed has no copies left that could do harm
+    for (const auto& queue : busy) static_cast<void>(wait(*queue, ready(*queue)));
+}
+
+}  // namespace ballast::device::sim

@@ -1,0 +1,82 @@
+#pragma once
+// What the simulated devices of one machine share: time, links, queued copies, faults, one lock.
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "ballast/engine/device/device.hpp"
+#include "ballast/engine/device/sim/link_table.hpp"
+
+namespace ballast::device::sim {
+
+/// Copies of one stream that are not done yet, in their order.
+struct Queue {
+    /// A copy, or something to wait for: then both ends are empty.
+    struct Entry {
+        Nanoseconds done_at{};
+        Target to{};
+        Source from{};
+        std::shared_ptr<Queue> after{};  ///< does what is due there first
+        std::optional<Error> fault{};
+    };
+
+    DeviceId device{};
+    std::deque<Entry> entries{};
+    Nanoseconds ready{};  ///< when the last entry is done
+    std::uint64_t queued = 0;
+    std::uint64_t done = 0;
+    std::optional<Error> failure{};  ///< the first one; nothing is copied after it
+};
+
+/// Thread-safe.
+class Bus {
+public:
+    Bus(std::shared_ptr<SimTime> time, std::vector<machine::LinkRate> rates)
+        : time_(std::move(time)), links_(std::move(rates)) {}
+
+    [[nodiscard]] SimTime& time() const { return *time_; }
+
+    void inject(DeviceId device, Faults faults);
+    void set_rate(DeviceId from, DeviceId to, std::uint64_t bytes_per_s);
+    [[nodiscard]] bool is_peer(DeviceId from, DeviceId to) const;
+    [[nodiscard]] std::vector<LinkUse> link_use() const;
+
+    /// Counts an allocation on `device`; fails as its faults say.
+    Result<void> allow_allocation(DeviceId device);
+
+    std::shared_ptr<Queue> open(DeviceId device);
+    Result<void> copy(const std::shared_ptr<Queue>& queue, Target to, Source from);
+    /// `queue` goes on after what `other` has done by `moment`.
+    void order(Queue& queue, const std::shared_ptr<Queue>& other, Nanoseconds moment);
+    /// Returns at `moment`, when everything of the queue that is due by then is done.
+    Result<void> wait(Queue& queue, Nanoseconds moment);
+    [[nodiscard]] bool is_done(Queue& queue, std::uint64_t count);
+    [[nodiscard]] Nanoseconds ready(const Queue& queue) const;
+    [[nodiscard]] std::uint64_t queued(const Queue& queue) const;
+    /// Waits for all copies of `device`.
+    void settle(DeviceId device);
+
+private:
+    struct Injected {
+        Faults faults{};
+        std::uint64_t allocations = 0;
+        std::uint64_t copies = 0;
+        bool is_lost = false;
+    };
+
+    // all of these are called with the lock held
+    std::optional<Error> fault_of(DeviceId device);
+    void run_due(Queue& queue, Nanoseconds now);
+
+    std::shared_ptr<SimTime> time_;
+    mutable std::mutex mutex_;
+    LinkTable links_;
+    std::map<DeviceId, Injected> injected_;
+    std::vector<std::weak_ptr<Queue>> queues_;
+};
+
+}  // namespace ballast::device::sim
