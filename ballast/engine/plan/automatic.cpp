@@ -11,6 +11,14 @@ namespace ballast::plan {
 namespace {
 
 constexpr DeviceId kDisk{DeviceKind::disk, 0};
+/// Slots of the ring begin at multiples of it.
+constexpr std::uint64_t kSlotAlignment = 64;
+
+/// Two slots for blocks of up to `largest` bytes.
+Bytes ring_of(Bytes largest) {
+    const auto lines = largest.count() / kSlotAlignment + (largest.count() % kSlotAlignment != 0);
+    return Bytes{lines}.times(2 * kSlotAlignment);
+}
 /// Plans that are tried one by one when there are no more of them.
 constexpr std::size_t kSearchedThrough = 20'000;
 /// Blocks that the evaluations of an improvement may look at, all together.
@@ -110,7 +118,7 @@ private:
     }
 
     std::vector<DeviceId> evenly(Spread spread) const {
-        const auto leaves = leaving(room_with(largest_.times(2)));
+        const auto leaves = leaving(room_with(ring_of(largest_)));
         auto homes = std::vector(request_.blocks.size(), compute_);
         auto tiers = tiers_;
         std::vector<std::uint64_t> given(tiers.size());
@@ -161,7 +169,7 @@ private:
     }
 
     [[nodiscard]] Tier own_tier() const {
-        return {compute_, 0, room_with(largest_.times(2)).minus_or_zero(pinned_)};
+        return {compute_, 0, room_with(ring_of(largest_)).minus_or_zero(pinned_)};
     }
 
     std::vector<DeviceId> in_device_order() const {
@@ -314,7 +322,7 @@ Bytes ring_for(std::span<const PlanBlock> blocks, std::span<const DeviceId> home
     Bytes largest;
     for (std::size_t i = 0; i < blocks.size(); ++i)
         if (!machine.is_one_pool(homes[i], compute)) largest = std::max(largest, blocks[i].bytes);
-    return largest.times(2);
+    return ring_of(largest);
 }
 
 std::map<DeviceId, Shortfall> shortfall_of(const AutomaticRequest& request, DeviceId compute,
