@@ -39,7 +39,7 @@ constexpr std::array<PartName, 7> kParts{{
 const PartName& name_of(Part part) { return kParts[static_cast<std::size_t>(part)]; }
 
 /// Colours of middle lightness, which stand out from white and from black paper alike.
-constexpr std::string_view kStyle = R"(text { font: 12px system-ui, sans-serif; fill: #6e7781 }
+constexpr std::string_view kStyle = R"(text { font: 12px system-ui, sans-serif; fill: #737d87 }
 .title { font-size: 17px; font-weight: 600 }
 .model { font-size: 14px; font-weight: 600 }
 .name { font-weight: 600 }
@@ -69,7 +69,7 @@ constexpr Length kModelHeight = px(50);
 constexpr Length kRowHeight = px(46);
 constexpr Length kBarHeight = px(18);
 constexpr Length kModelGap = px(18);
-constexpr Length kFootHeight = px(42);
+constexpr Length kFootHeight = px(20);
 
 constexpr std::size_t kLongestName = 96;  ///< characters
 constexpr std::size_t kLongestRequest = 110;
@@ -156,32 +156,27 @@ public:
     }
 
     std::string draw() {
-        const auto height = whole_height();
         draw_head();
-        draw_grid(height);
         y_ = kHeadHeight;
         for (std::size_t i = 0; i < models_.size(); ++i) {
             draw_model(models_[i], rows_[i]);
             y_ += kModelGap;
         }
-        return canvas_.document(kWidth, height, "Plan of memory", kStyle);
+        draw_tick_labels(y_);
+        return canvas_.document(kWidth, y_ + kFootHeight, "Plan of memory", kStyle);
     }
 
 private:
     void set_scale();
     void draw_head();
-    void draw_grid(Length height);
+    [[nodiscard]] std::vector<WideBytes> ticks() const;
+    void draw_grid(Length top, Length bottom);
+    void draw_tick_labels(Length y);
     void draw_model(const ChartModel& model, const std::vector<Row>& rows);
     void draw_row(const Row& row);
     void draw_bar(const Row& row);
     void draw_notes(const Row& row);
 
-    [[nodiscard]] Length whole_height() const {
-        Length height = kHeadHeight + kFootHeight;
-        for (const auto& rows : rows_)
-            height += kModelHeight + kModelGap + rows.size() * kRowHeight;
-        return height;
-    }
     /// From the left end of the bars; beyond their right end for what the picture cuts off.
     [[nodiscard]] Length length(WideBytes bytes) const {
         return static_cast<Length>((bytes * kBarWidth + scale_ / 2) / scale_);
@@ -233,17 +228,28 @@ void Chart::draw_head() {
     }
 }
 
-/// Lines at multiples of a power of two, at most eight of them.
-void Chart::draw_grid(Length height) {
+/// Multiples of a power of two, at most eight of them and zero.
+std::vector<WideBytes> Chart::ticks() const {
     WideBytes step = 1;
     while (scale_ / step > 8) step *= 2;
-    for (WideBytes at = 0; at <= scale_; at += step) {
+    std::vector<WideBytes> found;
+    for (WideBytes at = 0; at <= scale_; at += step) found.push_back(at);
+    return found;
+}
+
+void Chart::draw_grid(Length top, Length bottom) {
+    for (const auto at : ticks()) {
         const auto x = kBarLeft + length(at);
-        canvas_.line(x, kHeadHeight, x, height - kFootHeight, "grid");
+        canvas_.line(x, top, x, bottom, "grid");
+    }
+}
+
+void Chart::draw_tick_labels(Length y) {
+    for (const auto at : ticks()) {
         auto label = size(at);
         if (const auto zeros = label.find(".00 "); zeros != std::string::npos)
             label.erase(zeros, 3);
-        canvas_.text(x, height - kFootHeight + px(16), "tick", label);
+        canvas_.text(kBarLeft + length(at), y, "tick", label);
     }
 }
 
@@ -263,6 +269,7 @@ void Chart::draw_model(const ChartModel& model, const std::vector<Row>& rows) {
     canvas_.text(kMargin, y_ + px(16), "model", svg::shortened(model.name, kLongestName));
     canvas_.text(kMargin, y_ + px(33), "small", remarks(model));
     y_ += kModelHeight;
+    draw_grid(y_ - px(6), y_ + rows.size() * kRowHeight);
     for (const auto& row : rows) {
         draw_row(row);
         y_ += kRowHeight;
