@@ -44,8 +44,8 @@ bool is_component(const graph::ValidNode& node) {
 class Planner {
 public:
     explicit Planner(const graph::RuntimeOptions& options) : folders_(folders(options)) {
-        const auto limit = options.memory_limits.find(kCpu);
-        if (limit != options.memory_limits.end()) left_ = limit->second;
+        const auto limit = options.memory.limits.find(kCpu);
+        if (limit != options.memory.limits.end()) left_ = limit->second;
     }
 
     Result<void> add(const graph::RequiredModel& required, const graph::ValidNode& node,

@@ -13,7 +13,14 @@ PlanningMachine planning_machine(machine::MachineProfile profile, machine::Memor
             return std::ranges::find(*usable, device.id) == usable->end();
         });
     result.assessment = machine::assess(result.profile, result.options);
-    result.devices = plan::plan_machine(result.profile, result.assessment);
+    // a limit is what the user lets us have: the reserve that others get lies outside of it
+    auto unlimited = result.options;
+    unlimited.limits.clear();
+    result.devices = plan::plan_machine(result.profile, machine::assess(result.profile, unlimited));
+    for (auto& device : result.devices.devices)
+        if (const auto limit = result.options.limits.find(device.id);
+            limit != result.options.limits.end())
+            device.capacity = std::min(device.capacity, limit->second);
     result.context = plan::allocation_context(result.profile);
     return result;
 }

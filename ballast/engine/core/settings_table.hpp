@@ -150,7 +150,7 @@ inline constexpr auto kRows = std::to_array<Setting>({
      .commands = kRunCommand | kMachineCommands,
      .help = "Compute on the processor and use no accelerator"},
     {.name = "gpu-only", .group = memory, .exclusive = vram_state,
-     .commands = kRunCommand | kMachineCommands, .announced = kRunCommand,
+     .commands = kRunCommand | kMachineCommands,
      .help = "Keep and run everything on the GPU"},
     {.name = "highvram", .group = memory, .exclusive = vram_state,
      .commands = kRunCommand | kMachineCommands,
@@ -170,16 +170,17 @@ inline constexpr auto kRows = std::to_array<Setting>({
              "of the GPU's memory, e.g. 2.5, 800mb, 10%"},
     {.name = "memory-class", .type = device_choice, .value_name = "DEVICE=CLASS",
      .choices = "auto|unified|discrete", .arity = list, .group = memory,
-     .commands = kRunCommand | kMachineCommands, .announced = kRunCommand,
+     .commands = kRunCommand | kMachineCommands,
      .help = "Treat DEVICE as sharing the host's memory (unified) or not (discrete), whatever the "
              "driver says: auto, unified, discrete; e.g. cuda:0=unified"},
     {.name = "cpu-vae", .group = memory,
      .commands = kRunCommand | kMachineCommands,
      .help = "Run the VAE on the processor"},
     {.name = "allocation", .type = text, .value_name = "TEXT", .group = memory,
-     .commands = kRunCommand | kPlanCommand, .announced = kRunCommand,
+     .commands = kRunCommand | kPlanCommand,
      .help = "Say which device holds how much of a model: cuda:0,2.5gb;cpu,* or cuda:0,25%;cpu,75% "
-             "or #cuda:0;4.0;cpu; without it the best placement is found"},
+             "or #cuda:0;4.0;cpu; without it the best placement is found. In a workflow it is for "
+             "the networks whose loaders say nothing themselves"},
     {.name = "placement", .type = choice, .value_name = "KIND", .fallback = "ballast",
      .choices = "ballast|distorch2", .group = memory, .commands = kPlanCommand,
      .reach = command_line,
@@ -229,12 +230,12 @@ inline constexpr auto kRows = std::to_array<Setting>({
      .announced = kRunCommand,
      .help = "Map checkpoints in torch's own format"},
     {.name = "simulate", .type = path, .value_name = "PROFILE", .group = memory,
-     .commands = kRunCommand | kMachineCommands, .reach = command_line, .announced = kRunCommand,
-     .help = "Behave as the machine that the profile describes"},
-    {.name = "clock", .type = choice, .value_name = "CLOCK", .choices = "real|virtual",
-     .group = memory,
-     .reach = command_line, .announced = kRunCommand,
-     .help = "Time of simulated devices"},
+     .commands = kRunCommand | kMachineCommands, .reach = command_line,
+     .help = "Behave as the machine that the profile describes: its devices hold and move what they "
+             "would, while this processor computes"},
+    {.name = "clock", .type = choice, .value_name = "CLOCK", .fallback = "virtual",
+     .choices = "real|virtual", .group = memory, .reach = command_line,
+     .help = "Time of simulated devices: virtual passes at once, real as it would on them"},
 
     // number formats
     {.name = "fp32-unet", .group = formats, .exclusive = unet_type,

@@ -30,8 +30,8 @@ struct WideningBuffer::Chunk {
     std::size_t used = 0;
 };
 
-WideningBuffer::WideningBuffer(device::Ledger& ledger, DeviceId device)
-    : ledger_(&ledger), device_(device) {}
+WideningBuffer::WideningBuffer(device::Ledger& ledger, DeviceId device, device::Tag tag)
+    : ledger_(&ledger), device_(device), tag_(tag) {}
 
 WideningBuffer::~WideningBuffer() = default;
 
@@ -57,9 +57,9 @@ WideningBuffer::Slot WideningBuffer::take(std::size_t bytes) {
 }
 
 device::Reservation WideningBuffer::reserve(Bytes bytes) const {
-    auto room = ledger_->reserve(device_, bytes, device::Tag::widened);
+    auto room = ledger_->reserve(device_, bytes, tag_);
     if (!room && device_ == kCpu && !trim_host_memory().is_zero())
-        room = ledger_->reserve(device_, bytes, device::Tag::widened);
+        room = ledger_->reserve(device_, bytes, tag_);
     if (room) return *std::move(room);
     auto error = std::move(room).error();
     error.code = Code::out_of_memory;  // the model was loaded: this happens while it runs
@@ -87,8 +87,14 @@ WideningBuffer::Slot::~Slot() {
     if (buffer_ != nullptr) buffer_->chunks_[chunk_].used = former_top_;
 }
 
+weights::Pin WeightSource::pinned(plan::BlockId id) const {
+    auto pin = value_or_throw(store_->pin(id));
+    if (listener_ != nullptr) listener_->on_block(id);
+    return pin;
+}
+
 PinnedLayer WeightSource::pin(plan::BlockId id) const {
-    PinnedLayer layer(value_or_throw(store_->pin(id)));
+    PinnedLayer layer(pinned(id));
     const auto& tensors = layer.pin_.block().tensors;
 
     std::vector<at::Tensor> stored;
@@ -126,7 +132,7 @@ PinnedLayer WeightSource::pin(plan::BlockId id) const {
 }
 
 at::Tensor WeightSource::rows(plan::BlockId id, std::size_t tensor, const at::Tensor& ids) const {
-    const auto pin = value_or_throw(store_->pin(id));
+    const auto pin = pinned(id);
     const auto& entry = pin.block().tensors[tensor];
     const auto table = view_of(pin.bytes(tensor), scalar_type(entry.type), entry.shape);
     auto shape = ids.sizes().vec();

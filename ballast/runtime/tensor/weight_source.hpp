@@ -19,7 +19,8 @@ namespace ballast::runtime {
 /// thread.
 class WideningBuffer {
 public:
-    explicit WideningBuffer(device::Ledger& ledger, DeviceId device = kCpu);
+    explicit WideningBuffer(device::Ledger& ledger, DeviceId device = kCpu,
+                            device::Tag tag = device::Tag::widened);
     WideningBuffer(const WideningBuffer&) = delete;
     WideningBuffer& operator=(const WideningBuffer&) = delete;
     ~WideningBuffer();
@@ -56,6 +57,7 @@ private:
     struct Chunk;
     device::Ledger* ledger_;
     DeviceId device_;
+    device::Tag tag_;
     std::vector<Chunk> chunks_;
 };
 
@@ -74,12 +76,27 @@ private:
     std::vector<at::Tensor> tensors_;
 };
 
+/// Follows a pass over a model: for clocks of simulated devices.
+class PassListener {
+public:
+    PassListener() = default;
+    PassListener(const PassListener&) = delete;
+    PassListener& operator=(const PassListener&) = delete;
+    virtual ~PassListener() = default;
+    /// The block's weights are there, its arithmetic begins.
+    virtual void on_block(plan::BlockId id) = 0;
+};
+
 /// One model's weights in one compute type. Cheap to make; used by one thread.
 class WeightSource {
 public:
+    /// `listener` may be null; else it must outlive the source.
     WeightSource(std::shared_ptr<const weights::WeightStore> store, at::ScalarType compute_type,
-                 WideningBuffer& widening)
-        : store_(std::move(store)), compute_type_(compute_type), widening_(&widening) {}
+                 WideningBuffer& widening, PassListener* listener = nullptr)
+        : store_(std::move(store)),
+          compute_type_(compute_type),
+          widening_(&widening),
+          listener_(listener) {}
 
     [[nodiscard]] at::ScalarType compute_type() const { return compute_type_; }
     [[nodiscard]] const plan::BlockTable& table() const { return store_->table(); }
@@ -94,9 +111,12 @@ public:
     at::Tensor rows(plan::BlockId id, std::size_t tensor, const at::Tensor& ids) const;
 
 private:
+    [[nodiscard]] weights::Pin pinned(plan::BlockId id) const;
+
     std::shared_ptr<const weights::WeightStore> store_;
     at::ScalarType compute_type_;
     WideningBuffer* widening_;
+    PassListener* listener_;
 };
 
 }  // namespace ballast::runtime
