@@ -46,6 +46,9 @@ public:
             read_.high_precision_loras = flag("high_precision_loras").value_or(true);
         } else if (call_.class_type == kLowPrecisionLoader) {
             read_.high_precision_loras = false;
+        } else if (call_.class_type == "CLIPLoader" &&
+                   text_or_nothing(call_, "device") == to_string(kCpu)) {
+            read_.text_encoder.compute = kCpu;
         }
         if (unknown_) return fail(*std::move(unknown_));
         return std::move(read_);

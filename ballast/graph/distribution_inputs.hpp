@@ -37,7 +37,8 @@ struct DistributionInputs {
     bool operator==(const DistributionInputs&) const = default;
 };
 
-/// Reads the inputs of any loader; of an ordinary one only the class is told. The allocation of a
+/// Reads the inputs of any loader; of an ordinary one only the class is told, and whether a
+/// CLIPLoader's text encoder computes on the processor. The allocation of a
 /// loader of several models concerns the network alone: an amount is meant once, not once per
 /// model. Fails with `Code::usage` for a name that is none of a device that computes.
 Result<DistributionInputs> distribution_inputs(const NodeCall& call);
