@@ -155,7 +155,11 @@ int run(const Invocation& invocation, Console& console) {
         const auto done = graph::set_input(*workflow, assignment, graph::standard_catalogue());
         if (!done) return console.fail(done.error());
     }
-    auto options = runtime_options(*settings);
+    const auto machine = machine_of(*settings);
+    if (!machine) return console.fail(machine.error());
+    if (const auto limited = require_limited_devices(*settings, *machine); !limited)
+        return console.fail(limited.error());
+    auto options = runtime_options(*settings, *machine);
     auto warnings = precautions(*settings, options);
     if (!warnings) return console.fail(warnings.error());
     const auto [report, valid] =
@@ -177,6 +181,7 @@ int run(const Invocation& invocation, Console& console) {
     if (!runtime) return console.fail(runtime.error());
 
     auto record = execute(valid, **runtime, options, *settings, interrupts);
+    record.is_simulated = machine->is_simulated;
     record.warnings.insert(record.warnings.begin(), warnings->begin(), warnings->end());
     const int status = publish(record, *settings, console);
     console.flush();

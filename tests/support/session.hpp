@@ -29,7 +29,10 @@ public:
 class NodeHost {
 public:
     explicit NodeHost(std::map<DeviceId, Bytes> limits = {})
-        : session_(options(std::move(limits))) {}
+        : NodeHost(graph::RuntimeOptions{}, std::move(limits)) {}
+    /// Folders are set here.
+    explicit NodeHost(graph::RuntimeOptions base, std::map<DeviceId, Bytes> limits = {})
+        : session_(options(std::move(base), std::move(limits))) {}
 
     /// Makes `file` a model of a folder type.
     void add_model(const std::string& type, const std::filesystem::path& file,
@@ -61,8 +64,8 @@ public:
     NodeNotes notes;
 
 private:
-    [[nodiscard]] graph::RuntimeOptions options(std::map<DeviceId, Bytes> limits) const {
-        graph::RuntimeOptions options;
+    [[nodiscard]] graph::RuntimeOptions options(graph::RuntimeOptions options,
+                                                std::map<DeviceId, Bytes> limits) const {
         options.model_roots = {folder_.path() / "models"};
         options.input_folder = folder_.path() / "input";
         options.output_folder = folder_.path() / "output";

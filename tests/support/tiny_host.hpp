@@ -11,7 +11,10 @@ using graph::ValuePtr;
 
 class TinyHost : public NodeHost {
 public:
-    explicit TinyHost(std::map<DeviceId, Bytes> limits = {}) : NodeHost(std::move(limits)) {
+    explicit TinyHost(std::map<DeviceId, Bytes> limits = {})
+        : TinyHost(graph::RuntimeOptions{}, std::move(limits)) {}
+    explicit TinyHost(graph::RuntimeOptions base, std::map<DeviceId, Bytes> limits = {})
+        : NodeHost(std::move(base), std::move(limits)) {
         add_model("checkpoints", golden_network("sd15-tiny.safetensors"), "tiny.safetensors");
     }
 

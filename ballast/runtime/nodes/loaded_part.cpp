@@ -142,12 +142,20 @@ void LoadedPart::refuse(const plan::Plan& plan) const {
             fmt::format("{}{}: needed {}, available {}, missing {}", error.why.empty() ? "" : "; ",
                         to_string(device), to_string(Bytes{lack.needed}),
                         to_string(Bytes{lack.available}), to_string(Bytes{lack.missing()}));
-    error.hint = "use a smaller picture or batch, place less there, or raise --memory-limit";
+    error.hint = "use a smaller picture or batch";
+    const auto snapshot = bench_->ledger()->snapshot();
+    for (const auto& [device, lack] : plan.shortfall) {
+        const auto use = snapshot.find(device);
+        if (use == snapshot.end() || !use->second.limit) continue;
+        error.hint += fmt::format(", or raise the limit with --memory-limit {}={}",
+                                  to_string(device), use->second.limit->count() + lack.missing());
+    }
     throw Failure(std::move(error));
 }
 
 void LoadedPart::load(plan::Plan plan) {
     const Stopwatch stopwatch(bench_->clock, bench_->record, Phase::load);
+    const Workbench::Loading loading(*bench_);
     bench_->clear_widening();  // nothing computes now, and the room may be needed
     // positioned reads into our own memory: a map of the file would count twice in a limited
     // container, and its first touch is several times slower

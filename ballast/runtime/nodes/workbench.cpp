@@ -71,36 +71,62 @@ plan::PlanMachine Workbench::room() const {
         const auto kept =
             use->second.tag(device::Tag::scratch).now + use->second.tag(device::Tag::widened).now;
         const auto other = use->second.now.minus_or_zero(models[device.id]).minus_or_zero(kept);
+        if (use->second.limit) device.capacity = std::min(device.capacity, *use->second.limit);
         device.capacity = device.capacity.minus_or_zero(other);
     }
     return machine;
 }
 
-Workbench::Simulated Workbench::simulated_so_far() const {
-    if (!simulation_) return {};
-    return {simulation_->compute_ns(), simulation_->time().now(), simulation_->link_use()};
+Workbench::Traffic Workbench::so_far() const {
+    Traffic traffic;
+    for (const auto& [ends, count] : transfers_->counts().ways) {
+        traffic.ways[ends].copies = count.copies;
+        traffic.ways[ends].bytes = count.bytes;
+    }
+    if (!simulation_) return traffic;
+    traffic.compute_ns = simulation_->compute_ns();
+    traffic.time = simulation_->time().now();
+    for (const auto& link : simulation_->link_use())
+        traffic.ways[{link.from, link.to}].busy_ns = link.busy_ns;
+    return traffic;
 }
 
 void Workbench::reset_streaming() {
-    transfers_->reset_counts();
-    before_ = simulated_so_far();
+    const std::scoped_lock lock(traffic_mutex_);
+    before_ = so_far();
+}
+
+Workbench::Loading::Loading(Workbench& bench) : bench_(&bench), start_(bench.so_far()) {}
+
+Workbench::Loading::~Loading() {
+    const auto now = bench_->so_far();
+    const std::scoped_lock lock(bench_->traffic_mutex_);
+    auto& before = bench_->before_;
+    before.time += now.time - start_.time;
+    before.compute_ns += now.compute_ns - start_.compute_ns;
+    for (const auto& [ends, way] : now.ways) {
+        const auto& earlier = start_.ways[ends];
+        auto& skipped = before.ways[ends];
+        skipped.copies += way.copies - earlier.copies;
+        skipped.bytes += way.bytes.minus_or_zero(earlier.bytes);
+        skipped.busy_ns += way.busy_ns - earlier.busy_ns;
+    }
 }
 
 graph::StreamingReport Workbench::streaming() const {
     graph::StreamingReport report;
-    for (const auto& [ends, count] : transfers_->counts().ways) {
-        report.transfers += count.copies;
-        report.bytes += count.bytes;
+    const std::scoped_lock lock(traffic_mutex_);
+    const auto now = so_far();
+    for (const auto& [ends, way] : now.ways) {
+        const auto found = before_.ways.find(ends);
+        const auto before = found == before_.ways.end() ? Traffic::Way{} : found->second;
+        report.transfers += way.copies - before.copies;
+        report.bytes += way.bytes.minus_or_zero(before.bytes);
+        report.transfer_seconds =
+            std::max(report.transfer_seconds, seconds(way.busy_ns - before.busy_ns));
     }
-    const auto now = simulated_so_far();
     report.compute_seconds = seconds(now.compute_ns - before_.compute_ns);
     report.wall_seconds = seconds(static_cast<std::uint64_t>((now.time - before_.time).count()));
-    for (const auto& link : now.links) {
-        auto busy = link.busy_ns;
-        for (const auto& earlier : before_.links)
-            if (earlier.from == link.from && earlier.to == link.to) busy -= earlier.busy_ns;
-        report.transfer_seconds = std::max(report.transfer_seconds, seconds(busy));
-    }
     report.bound_seconds = std::max(report.compute_seconds, report.transfer_seconds);
     return report;
 }

@@ -2,7 +2,10 @@
 // What the models of a session share: the machine with its devices, the account, buffers for
 // widening, what reports and the log are told, and which models hold weights.
 
+#include <map>
 #include <memory>
+#include <mutex>
+#include <utility>
 
 #include "ballast/engine/core/clock.hpp"
 #include "ballast/engine/core/log.hpp"
@@ -43,8 +46,36 @@ public:
     /// what is held for other purposes.
     [[nodiscard]] plan::PlanMachine room() const;
 
+    /// What came from elsewhere while models computed, since the last reset. From any thread.
     [[nodiscard]] graph::StreamingReport streaming() const;
     void reset_streaming();
+
+private:
+    /// What went over the links, and the time of simulated devices.
+    struct Traffic {
+        struct Way {
+            std::uint64_t copies = 0;
+            Bytes bytes{};
+            std::uint64_t busy_ns = 0;
+        };
+        std::map<std::pair<DeviceId, DeviceId>, Way> ways{};
+        std::uint64_t compute_ns = 0;
+        Nanoseconds time{};
+    };
+
+public:
+    /// While it lives, a model is loaded: that is no streaming.
+    class [[nodiscard]] Loading {
+    public:
+        explicit Loading(Workbench& bench);
+        Loading(const Loading&) = delete;
+        Loading& operator=(const Loading&) = delete;
+        ~Loading();
+
+    private:
+        Workbench* bench_;
+        Traffic start_;
+    };
 
     const RealClock clock{};
     Record record{};
@@ -53,6 +84,8 @@ public:
     std::string allocation{};  ///< of networks whose loader says nothing
 
 private:
+    [[nodiscard]] Traffic so_far() const;
+
     std::shared_ptr<device::Ledger> ledger_ = std::make_shared<device::Ledger>();
     graph::PlanningMachine machine_;
     std::unique_ptr<device::sim::SimMachine> simulation_;
@@ -61,13 +94,8 @@ private:
     WideningBuffer widening_{*ledger_};
     WideningBuffer simulated_widening_{*ledger_, kCpu, device::Tag::simulation};
 
-    struct Simulated {
-        std::uint64_t compute_ns = 0;
-        Nanoseconds time{};
-        std::vector<device::sim::LinkUse> links{};
-    };
-    [[nodiscard]] Simulated simulated_so_far() const;
-    Simulated before_;  ///< at the last reset
+    mutable std::mutex traffic_mutex_;
+    Traffic before_;  ///< what the report leaves out: former runs, and loads
 };
 
 }  // namespace ballast::runtime::nodes

@@ -33,7 +33,7 @@ bool is_of_type(const graph::Value& value, const std::string& type) {
         {"LATENT", &is_a<LatentValue>},   {"IMAGE", &is_a<ImageValue>},
         {"MASK", &is_a<MaskValue>},       {"SIGMAS", &is_a<SigmasValue>},
         {"SAMPLER", &is_a<SamplerValue>}, {"NOISE", &is_a<NoiseValue>},
-        {"GUIDER", &is_a<GuiderValue>},
+        {"GUIDER", &is_a<GuiderValue>},   {"MULTIGPUDEVICE", &is_a<DeviceNameValue>},
     };
     return kTypes.at(type)(value);
 }

@@ -71,19 +71,22 @@ TEST(Loaders, GiveTheSameBitsForHalfAndForFullPrecisionOfTheSameNumbers) {
 TEST(Loaders, ShareTheWeightsOfOneFileAndFreeThemWithTheLastValue) {
     TinyHost host;
     auto first = host.load();
+    EXPECT_EQ(weights_now(host), Bytes{}) << "nothing is read before it is used";
+    (void)host.encode(first[1], "a");
     const auto once = weights_now(host);
     EXPECT_GT(once, Bytes{});
     auto second = host.load();
+    (void)host.encode(second[1], "b");
     EXPECT_EQ(weights_now(host), once);
     EXPECT_EQ(content<ModelValue>(first[0]).network, content<ModelValue>(second[0]).network);
-    EXPECT_EQ(host.session().report().models.size(), 3U);
+    EXPECT_EQ(host.session().report().models.size(), 1U);
     first.clear();
     EXPECT_EQ(weights_now(host), once);
     second.clear();
-    EXPECT_EQ(host.memory().now, Bytes{});
+    EXPECT_EQ(host.held(), Bytes{});
 }
 
-TEST(Loaders, ReadOnlyTheOutputsThatAreUsed) {
+TEST(Loaders, GiveOnlyTheOutputsThatAreUsed) {
     TinyHost host;
     graph::NodeCall call;
     call.node_id = "1";
@@ -94,6 +97,7 @@ TEST(Loaders, ReadOnlyTheOutputsThatAreUsed) {
     EXPECT_EQ(outputs[0], nullptr);
     EXPECT_EQ(outputs[1], nullptr);
     EXPECT_NE(outputs[2], nullptr);
+    (void)host.run("VAEDecode", {{"samples", host.empty_latent()}, {"vae", outputs[2]}}, 1);
     ASSERT_EQ(host.session().report().models.size(), 1U);
     EXPECT_EQ(host.session().report().models[0].name, "tiny.safetensors (vae)");
 }
@@ -223,16 +227,39 @@ TEST(Loaders, SayWhichChoicesAreNotThereYet) {
     EXPECT_EQ(key_of(host.try_run("VAELoader", {{"vae_name", Json("pixel_space")}})), "vae_name");
 }
 
-TEST(Loaders, RefuseBeforeReadingWhatTheLimitCannotHold) {
-    TinyHost host({{kCpu, 3_MiB}});
-    const auto error = refusal(host, "tiny.safetensors");
+TEST(FirstUse, IsRefusedBeforeReadingWhenTheLimitCannotHoldWhatItNeeds) {
+    TinyHost host({{kCpu, 64_KiB}});
+    const auto loaded = host.load();
+    const auto refused =
+        host.try_run("CLIPTextEncode", {{"clip", loaded[1]}, {"text", Json("a")}}, 1);
+    ASSERT_FALSE(refused);
+    const auto& error = refused.error();
     EXPECT_EQ(error.code, Code::does_not_fit);
     const auto& shortfall = error.shortfall.at(kCpu);
-    EXPECT_GT(shortfall.needed, 5U << 20U);
-    EXPECT_LE(shortfall.available, 3U << 20U);
-    EXPECT_EQ(shortfall.missing(), shortfall.needed - shortfall.available);
-    EXPECT_THAT(error.what, HasSubstr("tiny.safetensors (unet)"));
-    EXPECT_EQ(host.memory().peak, Bytes{});
+    EXPECT_LE(shortfall.available, 64U << 10U);
+    EXPECT_GT(shortfall.missing(), 0U);
+    EXPECT_THAT(error.what, HasSubstr("tiny.safetensors (text)"));
+    EXPECT_EQ(error.place.node, "1");
+    EXPECT_THAT(error.hint, HasSubstr("--memory-limit cpu="));
+    EXPECT_EQ(host.memory().tag(device::Tag::weights).peak, Bytes{});
+}
+
+TEST(FirstUse, LeavesInTheFileWhatTheLimitCannotHold) {
+    TinyHost free;
+    const TinyScene scene(free);
+    const auto whole = scene.sample();
+    const auto need = free.memory().peak;
+
+    TinyHost narrow({{kCpu, need.minus_or_zero(3_MiB)}});
+    const TinyScene tight(narrow);
+    EXPECT_TRUE(samples_of(tight.sample()).equal(samples_of(whole)));
+    const auto report = narrow.session().report();
+    const DeviceId disk{DeviceKind::disk, 0};
+    EXPECT_TRUE(std::ranges::any_of(report.models, [&](const graph::ModelReport& model) {
+        return model.homes.contains(disk);
+    })) << "blocks are read at each use";
+    EXPECT_LE(narrow.memory().peak, need.minus_or_zero(3_MiB));
+    EXPECT_EQ(report.planned, report.realised);
 }
 
 }  // namespace

@@ -25,15 +25,16 @@ using ballast::testing::TinyScene;
 using ballast::testing::write_tiny;
 using graph::Json;
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 void limit(TinyHost& host, std::optional<Bytes> bytes) {
-    host.session().bench()->ledger->set_limit(kCpu, bytes);
+    host.session().bench()->ledger()->set_limit(kCpu, bytes);
 }
 
-/// What a run needs beyond that which is held before it.
+/// What a run needs beyond that which is held before it. Others make room for it.
 Bytes need_of(TinyHost& host, const std::function<void()>& work) {
     const auto before = host.memory().now;
     host.session().reset_report();
@@ -45,10 +46,10 @@ Bytes need_of(TinyHost& host, const std::function<void()>& work) {
 /// least is not known beforehand: the peak has memory in it that was only kept for reuse.
 graph::ValuePtr at_the_first_warning(TinyHost& host, Bytes need,
                                      const std::function<Result<graph::NodeResult>()>& run) {
-    const auto held = host.memory().now;
+    const auto all = host.memory().now + need;
     constexpr std::uint64_t kSteps = 64;
     for (std::uint64_t share = kSteps; share > 0; --share) {
-        limit(host, held + Bytes{need.count() * share / kSteps});
+        limit(host, Bytes{all.count() * share / kSteps});
         auto result = run();
         if (!host.notes.warnings.empty()) return value_or_throw(std::move(result)).outputs[0];
     }
@@ -64,15 +65,16 @@ TEST(Sampling, AtAnyLimitSucceedsOrFailsWithoutATrace) {
 
     std::size_t failed = 0;
     for (std::uint64_t share = 0; share <= 16; ++share) {
-        limit(host, held + Bytes{need.count() * share / 16});
+        limit(host, Bytes{(held + need).count() * share / 16});
         if (const auto result = host.try_run("KSampler", scene.inputs(), 1); result) {
             EXPECT_LT(distance(result->outputs[0], expected), 1e-3F) << share;
         } else {
             ++failed;
-            EXPECT_EQ(result.error().code, Code::out_of_memory) << to_string(result.error());
+            EXPECT_THAT(result.error().code, AnyOf(Code::out_of_memory, Code::does_not_fit))
+                << to_string(result.error());
             EXPECT_FALSE(result.error().shortfall.empty()) << share;
         }
-        EXPECT_EQ(host.memory().now, held) << share;
+        EXPECT_LE(host.memory().now, held) << share << ": others may have made room";
     }
     EXPECT_GT(failed, 0U);
     EXPECT_LT(failed, 17U);
@@ -132,10 +134,10 @@ TEST(Decoding, PromisesNoTilesForAPictureThatIsSmallerThanOne) {
     TinyHost host;
     const TinyScene scene(host);
     const auto latent = latent_of(sampling::initial_noise({1, 4, 16, 16}, 3, {}));
-    limit(host, host.memory().now + 64_KiB);
+    limit(host, 300_KiB);
     const auto result = host.try_run("VAEDecode", {{"samples", latent}, {"vae", scene.vae}}, 1);
     ASSERT_FALSE(result);
-    EXPECT_EQ(result.error().code, Code::out_of_memory);
+    EXPECT_EQ(result.error().code, Code::does_not_fit);
     EXPECT_THAT(result.error().hint, HasSubstr("--memory-limit cpu="));
     EXPECT_THAT(host.notes.warnings, IsEmpty());
 }
@@ -143,13 +145,12 @@ TEST(Decoding, PromisesNoTilesForAPictureThatIsSmallerThanOne) {
 TEST(Decoding, FailsWithoutATraceWhenNotEvenATileFits) {
     TinyHost host;
     const TinyScene scene(host);
-    const auto held = host.held();
-    limit(host, host.memory().now + 64_KiB);
+    limit(host, 300_KiB);
     const auto result =
         host.try_run("VAEDecode", {{"samples", scene.latent}, {"vae", scene.vae}}, 1);
     ASSERT_FALSE(result);
-    EXPECT_EQ(result.error().code, Code::out_of_memory);
-    EXPECT_EQ(host.held(), held);
+    EXPECT_EQ(result.error().code, Code::does_not_fit);
+    EXPECT_EQ(host.memory().tag(device::Tag::ring).now, Bytes{});
     limit(host, std::nullopt);
     EXPECT_TRUE(ops::is_finite(picture_of(scene.decode(scene.latent))));
 }
@@ -204,12 +205,12 @@ TEST_F(BrokenWeights, AreToldAlsoWhenMemorySufficesForTilesOnly) {
     const auto latent = latent_of(sampling::initial_noise({1, 4, 8, 192}, 3, {}));
     const auto need = need_of(host, [&] { (void)scene.decode(latent); });
     host.notes.warnings.clear();
-    const auto held = host.memory().now;
+    const auto all = host.memory().now + need;
     constexpr std::uint64_t kSteps = 24;
     graph::ValuePtr picture;
     for (std::uint64_t share = kSteps; share > 0 && host.notes.warnings.size() < 2; --share) {
         host.notes.warnings.clear();
-        limit(host, held + Bytes{need.count() * share / kSteps});
+        limit(host, Bytes{all.count() * share / kSteps});
         auto result = host.try_run("VAEDecode", {{"samples", latent}, {"vae", scene.vae}}, 1);
         picture = value_or_throw(std::move(result)).outputs[0];
     }
@@ -233,6 +234,7 @@ TEST_F(BrokenWeights, AreToldWithoutTheLayerWhenLookingForItFails) {
 TEST(Stopping, LeavesNothingBehindWhereverItHappens) {
     TinyHost host;
     const TinyScene scene(host);
+    (void)scene.decode(scene.sample());  // everything is loaded
     const auto held = host.held();
     for (const int checks : {0, 1, 10, 50}) {
         host.notes.stops_after = checks;

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <optional>
 #include <thread>
 
+#include "ballast/runtime/tensor/ops.hpp"
 #include "tests/support/tiny_host.hpp"
 
 namespace ballast::runtime::nodes {
@@ -40,13 +42,22 @@ TEST(RuntimeLog, TellsOfFilesModelsAndNodes) {
     call.class_type = "CheckpointLoaderSimple";
     call.inputs = {{"ckpt_name", Json("tiny.safetensors")}};
     call.output_is_used = {true, false, true};
-    ASSERT_TRUE(session.run(call, notes));
+    const auto loaded = session.run(call, notes);
+    ASSERT_TRUE(loaded);
+    graph::NodeCall decode;
+    decode.node_id = "5";
+    decode.class_type = "VAEDecode";
+    decode.inputs = {
+        {"vae", loaded->outputs[2]},
+        {"samples", ballast::testing::latent_of(ops::zeros({1, 4, 8, 8}, at::kFloat))}};
+    decode.output_is_used = {true};
+    ASSERT_TRUE(session.run(decode, notes));
     EXPECT_THAT(
         lines->lines(LogLevel::info),
         ElementsAre(AllOf(StartsWith("opened "), HasSubstr("tiny.safetensors: "), HasSubstr("MiB")),
-                    AllOf(StartsWith("loaded tiny.safetensors (unet): "), HasSubstr("MiB in "),
-                          HasSubstr(" s on cpu")),
-                    StartsWith("loaded tiny.safetensors (vae): ")));
+                    StartsWith("automatic: "), StartsWith("cpu: "),
+                    AllOf(StartsWith("loaded tiny.safetensors (vae): "), HasSubstr("MiB in "),
+                          HasSubstr(" s, computes on cpu"))));
     EXPECT_THAT(lines->lines(LogLevel::debug),
                 Contains(StartsWith("node 4 (CheckpointLoaderSimple) ran for ")));
     call.inputs = {{"ckpt_name", Json("absent.safetensors")}};
@@ -57,21 +68,23 @@ TEST(RuntimeLog, TellsOfFilesModelsAndNodes) {
 
 TEST(RuntimeReport, RemembersModelsThatNobodyHoldsUntilItIsReset) {
     TinyHost host;
-    auto models = host.load();
+    std::optional<TinyScene> scene(host);
+    (void)scene->decode(scene->sample());
     const auto loaded = host.session().report();
     ASSERT_THAT(loaded.models, SizeIs(3U));
     EXPECT_EQ(loaded.planned, loaded.realised);
-    models.clear();
+    scene.reset();
     const auto after = host.session().report();
     EXPECT_THAT(after.models, SizeIs(3U));
     EXPECT_EQ(after.realised, loaded.realised);
 
-    models = host.load();
+    scene.emplace(host);
+    (void)scene->decode(scene->sample());
     EXPECT_THAT(host.session().report().models, SizeIs(3U)) << "read anew, not twice";
     EXPECT_EQ(host.session().report().realised, loaded.realised);
     host.session().reset_report();
     EXPECT_THAT(host.session().report().models, SizeIs(3U)) << "they are loaded";
-    models.clear();
+    scene.reset();
     host.session().reset_report();
     EXPECT_THAT(host.session().report().models, IsEmpty());
     EXPECT_THAT(host.session().report().realised, IsEmpty());
