@@ -100,12 +100,13 @@ inline constexpr auto kRows = std::to_array<Setting>({
      .help = "Folder with checkpoints/, vae/, text_encoders/ ... as ComfyUI's models folder; "
              "repeat it to search several, first match wins"},
     {.name = "input", .alias = "input-directory", .type = path, .value_name = "DIR",
-     .fallback = "input", .group = files,
+     .fallback = "input", .group = files, .commands = kRunCommand | kPlanCommand,
      .help = "Folder from which LoadImage takes pictures"},
     {.name = "output", .alias = "output-directory", .type = path, .value_name = "DIR",
-     .fallback = "output", .group = files,
+     .fallback = "output", .group = files, .commands = kRunCommand | kPlanCommand,
      .help = "Folder that receives the pictures; made when it does not exist"},
     {.name = "temp-directory", .type = path, .value_name = "DIR", .group = files,
+     .commands = kRunCommand | kPlanCommand,
      .help = "Folder that receives the pictures of PreviewImage; without it, temp/ inside the "
              "output folder"},
     {.name = "disable-metadata", .group = files,
@@ -116,14 +117,14 @@ inline constexpr auto kRows = std::to_array<Setting>({
 
     // workflow
     {.name = "set", .type = text, .value_name = "NODE.INPUT=VALUE", .arity = list,
-     .group = workflow, .reach = command_line,
+     .group = workflow, .commands = kRunCommand | kPlanCommand, .reach = command_line,
      .help = "Replace one input of the workflow before it is checked, e.g. 3.seed=42; repeatable"},
     {.name = "repeat", .type = integer, .value_name = "N", .fallback = "1", .least = 1,
      .most = 1'000'000, .group = workflow, .reach = command_line,
      .help = "Run the workflow N times in one process; later runs execute only what changed"},
     {.name = "dry-run", .group = workflow, .reach = command_line,
-     .help = "Check the workflow, print which models it loads and what they need, and stop"},
-
+     .help = "Check the workflow, print which models it loads in which order, where their blocks "
+             "would live and what goes before, and stop"},
     {.name = "blocks", .type = path, .value_name = "FILE", .group = workflow,
      .commands = kPlanCommand, .reach = command_line,
      .help = "Plan for a list of blocks in JSON instead of a file of weights"},
@@ -177,7 +178,7 @@ inline constexpr auto kRows = std::to_array<Setting>({
      .commands = kRunCommand | kMachineCommands,
      .help = "Run the VAE on the processor"},
     {.name = "allocation", .type = text, .value_name = "TEXT", .group = memory,
-     .commands = kRunCommand | kPlanCommand, .announced = kRunCommand,
+     .commands = kRunCommand | kPlanCommand,
      .help = "Say which device holds how much of a model: cuda:0,2.5gb;cpu,* or cuda:0,25%;cpu,75% "
              "or #cuda:0;4.0;cpu; without it the best placement is found"},
     {.name = "placement", .type = choice, .value_name = "KIND", .fallback = "ballast",
@@ -229,7 +230,7 @@ inline constexpr auto kRows = std::to_array<Setting>({
      .announced = kRunCommand,
      .help = "Map checkpoints in torch's own format"},
     {.name = "simulate", .type = path, .value_name = "PROFILE", .group = memory,
-     .commands = kRunCommand | kMachineCommands, .reach = command_line, .announced = kRunCommand,
+     .commands = kRunCommand | kMachineCommands, .reach = command_line,
      .help = "Behave as the machine that the profile describes"},
     {.name = "clock", .type = choice, .value_name = "CLOCK", .choices = "real|virtual",
      .group = memory,
