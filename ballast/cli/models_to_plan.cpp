@@ -61,7 +61,7 @@ Result<std::vector<ModelToPlan>> models_to_plan(const std::string& operand,
     if (!list.empty() && !operand.empty())
         return fail(plan_usage("--blocks", "there is a file to plan for, too", "give one of them"));
     if (list.empty() && operand.empty())
-        return fail(plan_usage("MODEL", "there is nothing to plan for",
+        return fail(plan_usage("FILE", "there is nothing to plan for",
                                "name a workflow, a file of weights, or --blocks FILE"));
     if (list.empty()) return models_of_file(operand, settings);
     auto model = listed_model(list);

@@ -35,6 +35,14 @@ Result<void> require_options_of_workflows(const Settings& settings) {
     return {};
 }
 
+/// A list of blocks is an object, too.
+Result<void> require_nodes(const graph::Workflow& workflow, const std::string& file) {
+    const auto* blocks = workflow.find("blocks");
+    if (blocks == nullptr || !blocks->body.is_array()) return {};
+    return fail(plan_usage(file, "it is a list of blocks, no workflow",
+                           fmt::format("write ballast plan --blocks {}", file)));
+}
+
 }  // namespace
 
 int plan_workflow(const std::string& file, const Settings& settings,
@@ -46,6 +54,7 @@ int plan_workflow(const std::string& file, const Settings& settings,
     const auto catalogue = catalogue_for(machine);
     const auto workflow = read_workflow(file, settings, catalogue);
     if (!workflow) return console.fail(workflow.error());
+    if (const auto fit = require_nodes(*workflow, file); !fit) return console.fail(fit.error());
     const auto warnings = odd_model_folders(settings);
     if (!warnings) return console.fail(warnings.error());
     for (const auto& warning : *warnings) Console::note("warning: " + warning);

@@ -73,6 +73,7 @@ Json workflow_plan_json(const std::vector<WorkflowPhase>& phases,
 }
 
 std::string workflow_plan_text(const std::vector<WorkflowPhase>& phases, Detail detail) {
+    if (phases.empty()) return "no model is loaded\n";
     std::string text;
     const auto out = std::back_inserter(text);
     std::size_t number = 0;
