@@ -270,7 +270,7 @@ TEST_F(PlanOfTheDemo, TellsWhatDoesNotFit) {
                                            "5.height=16384", "--set",         "5.batch_size=64"};
     const auto made = document(on("gtx-1650-4gb-16gb", options), 4);
     EXPECT_FALSE(made.at("fits").get<bool>());
-    EXPECT_GT(made.at("shortfall").at("cpu").at("missing"), 0);
+    EXPECT_GT(made.at("shortfall").at("cuda:0").at("missing"), 0);
     EXPECT_EQ(made.at("error").at("code"), "does_not_fit");
     for (const std::string command : {"plan", "run"}) {
         const auto outcome = plan(on("gtx-1650-4gb-16gb", options), command);
