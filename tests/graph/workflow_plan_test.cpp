@@ -169,6 +169,34 @@ TEST_F(PlanOfAWorkflow, WhatHadToGoAndIsUsedAgainIsLoadedAgain) {
     EXPECT_THAT(made[3].evicted, ElementsAre("net.safetensors (unet)"));
 }
 
+TEST_F(PlanOfAWorkflow, WhatWasUsedALongTimeAgoGoesFirst) {
+    std::filesystem::copy_symlink(folder_ / "models/diffusion_models/net.safetensors",
+                                  folder_ / "models/diffusion_models/third.safetensors");
+    // the first network, a second one, the first one again, a third one
+    std::string nodes;
+    const auto add = [&](const char* id, const char* loader, const char* latents) {
+        nodes += fmt::format(
+            R"(,"{}":{{"class_type":"KSampler","inputs":{{"model":["{}",0],"seed":1,"steps":3,
+                "cfg":3.0,"sampler_name":"euler","scheduler":"normal","positive":["6",0],
+                "negative":["7",0],"latent_image":["{}",0],"denoise":0.5}}}})",
+            id, loader, latents);
+    };
+    for (const auto& [id, file] : {std::pair{"20", "net"}, {"30", "third"}})
+        nodes += fmt::format(
+            R"(,"{}":{{"class_type":"UNETLoader",
+                "inputs":{{"unet_name":"{}.safetensors","weight_dtype":"default"}}}})",
+            id, file);
+    add("21", "20", "3");
+    add("22", "4", "21");
+    add("23", "30", "22");
+    const auto changes = R"({"8":{"inputs":{"samples":["23",0]}})" + nodes + "}";
+    const auto roomy = phases(changes);
+    leave(kGpu1, Bytes{});
+    leave(kGpu0, roomy[2].held.at(kGpu0) + roomy[2].planned.plan.activations);
+    const auto third = find(phases(changes), "third.safetensors (unet)");
+    EXPECT_THAT(third.evicted, ElementsAre("sd.safetensors (text)", "net.safetensors (unet)"));
+}
+
 TEST_F(PlanOfAWorkflow, WeightsThatTwoLoadersReadAreLoadedOnce) {
     constexpr auto kTwoLoaders = R"({
         "20":{"class_type":"CheckpointLoaderSimple","inputs":{"ckpt_name":"sd.safetensors"}},
