@@ -59,13 +59,17 @@ ballast inspect --json --tensors model.safetensors)",
      .settings = kInspectCommand,
      .run = inspect},
     {.name = "plan",
-     .operand = "MODEL",
+     .operand = "FILE",
      .need = Operand::optional,
-     .summary = "Say where a model's blocks would live",
+     .summary = "Say where the blocks of models would live",
      .description =
-R"(Plans for a file of weights, or with --blocks for a list of blocks, on this machine or the one of
---simulate. Nothing is allocated and only headers are read. Without --allocation the placement with
-the shortest step is found, the compute device included.
+R"(Plans for a workflow, for a file of weights, or with --blocks for a list of blocks, on this machine
+or the one of --simulate. Nothing is allocated and only headers are read. Without --allocation the
+placement with the shortest step is found, the compute device included.
+
+A workflow is planned as it runs: each model when a node first needs it, beside those that are
+loaded by then. Where room is missing, the models go that were not used for the longest time. What
+a loader says of devices holds; --allocation is for networks of loaders that say nothing.
 
 An allocation gives each device bytes, a percentage of the model or a fraction of its memory, in
 the order in which they are filled from the model's head; "*" takes the rest:
@@ -76,9 +80,13 @@ With --json:
   {"compute", "mode", "blocks": [{"name", "bytes", "home", "pinned"}], "homes", "quotas",
    "ring_bytes", "activation_bytes", "bytes_per_step", "expected": {"step_s", "bound_s"}, "fits",
    "shortfall": {"cuda:0": {"needed", "available", "missing"}}, "warnings", "explanation"}
+For a workflow these are the members of each model in
+  {"models": [{"name", "node", "used_by", "evicted", "shape", "assumed_shape", ...}], "homes",
+   "fits", "shortfall", "warnings"}
 A plan that does not fit is printed, too, and the exit status is 4.)",
      .examples =
-R"(ballast plan model.safetensors --explain
+R"(ballast plan workflow.json --models ~/ComfyUI/models --simulate profiles/gtx-1650-4gb-16gb.json
+ballast plan model.safetensors --explain
 ballast plan --blocks blocks.json --allocation 'cuda:0,8gb;cpu,*' --simulate profiles/rtx-4090-64gb.json
 ballast plan model.safetensors --virtual-vram 4 --donors cuda:1,cpu)",
      .settings = kPlanCommand,

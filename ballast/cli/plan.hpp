@@ -5,7 +5,8 @@
 
 namespace ballast::cli {
 
-/// Says where the blocks of a model would live on this or a simulated machine. Reads headers only.
+/// Says where the blocks of a workflow's models, of one model or of a list would live on this or a
+/// simulated machine. Reads headers only.
 int plan(const Invocation& invocation, Console& console);
 
 }  // namespace ballast::cli

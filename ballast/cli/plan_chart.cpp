@@ -103,14 +103,14 @@ Bytes weights_on(const plan::Plan& plan, DeviceId id) {
 }
 
 /// Weights of other devices whose memory is that of `id`.
-Bytes pool_on(const ChartModel& model, DeviceId id) {
+Bytes pool_on(const NamedPlan& model, DeviceId id) {
     Bytes sum;
     for (const auto& other : model.request.machine.devices)
         if (other.pool == id) sum += weights_on(model.plan, other.id);
     return sum;
 }
 
-Row row_of(const ChartModel& model, DeviceId id, Bytes earlier) {
+Row row_of(const NamedPlan& model, DeviceId id, Bytes earlier) {
     const auto& plan = model.plan;
     const bool computes = id == plan.compute;
     Row row{.device = id, .computes = computes, .pieces = {}, .capacity = {}};
@@ -132,7 +132,7 @@ Row row_of(const ChartModel& model, DeviceId id, Bytes earlier) {
 }
 
 /// A row for each device of the machine, and for what else the plan names.
-std::vector<Row> rows_of(const ChartModel& first, const ChartModel& model) {
+std::vector<Row> rows_of(const NamedPlan& first, const NamedPlan& model) {
     std::vector<Row> rows;
     std::set<DeviceId> shown;
     for (const auto& device : model.request.machine.devices) {
@@ -150,7 +150,7 @@ std::string size(WideBytes bytes) { return to_string(plan::to_bytes(bytes)); }
 
 class Chart {
 public:
-    explicit Chart(std::span<const ChartModel> models) : models_(models) {
+    explicit Chart(std::span<const NamedPlan> models) : models_(models) {
         for (const auto& model : models) rows_.push_back(rows_of(models.front(), model));
         set_scale();
     }
@@ -172,7 +172,7 @@ private:
     [[nodiscard]] std::vector<WideBytes> ticks() const;
     void draw_grid(Length top, Length bottom);
     void draw_tick_labels(Length y);
-    void draw_model(const ChartModel& model, const std::vector<Row>& rows);
+    void draw_model(const NamedPlan& model, const std::vector<Row>& rows);
     void draw_row(const Row& row);
     void draw_bar(const Row& row);
     void draw_notes(const Row& row);
@@ -184,7 +184,7 @@ private:
     [[nodiscard]] bool has(Part part) const;
     void box(Part part, WideBytes begin, WideBytes end, std::string_view tip);
 
-    std::span<const ChartModel> models_;
+    std::span<const NamedPlan> models_;
     std::vector<std::vector<Row>> rows_;  ///< one list per model
     WideBytes scale_ = 1;                 ///< bytes of a whole bar
     svg::Canvas canvas_;
@@ -253,7 +253,7 @@ void Chart::draw_tick_labels(Length y) {
     }
 }
 
-std::string remarks(const ChartModel& model) {
+std::string remarks(const NamedPlan& model) {
     const auto& plan = model.plan;
     auto text = plan.mode == plan::Mode::automatic
                     ? std::string("automatic")
@@ -265,7 +265,7 @@ std::string remarks(const ChartModel& model) {
     return text;
 }
 
-void Chart::draw_model(const ChartModel& model, const std::vector<Row>& rows) {
+void Chart::draw_model(const NamedPlan& model, const std::vector<Row>& rows) {
     canvas_.text(kMargin, y_ + px(16), "model", svg::shortened(model.name, kLongestName));
     canvas_.text(kMargin, y_ + px(33), "small", remarks(model));
     y_ += kModelHeight;
@@ -337,6 +337,6 @@ void Chart::draw_notes(const Row& row) {
 
 }  // namespace
 
-std::string plan_chart(std::span<const ChartModel> models) { return Chart(models).draw(); }
+std::string plan_chart(std::span<const NamedPlan> models) { return Chart(models).draw(); }
 
 }  // namespace ballast::cli

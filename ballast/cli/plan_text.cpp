@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace ballast::cli {
 namespace {
@@ -101,6 +102,30 @@ std::string plan_text(const plan::PlanRequest& request, const plan::Plan& plan, 
     for (const auto& warning : plan.warnings) text += "warning   " + escaped(warning) + '\n';
     if (detail == Detail::everything) add_blocks(text, request, plan);
     return text;
+}
+
+std::map<DeviceId, Shortfall> shortfall_of(std::span<const NamedPlan> plans) {
+    std::map<DeviceId, Shortfall> most;
+    for (const auto& each : plans)
+        for (const auto& [device, lack] : each.plan.shortfall)
+            if (auto& known = most[device]; lack.missing() > known.missing()) known = lack;
+    return most;
+}
+
+Error refusal_of(std::span<const NamedPlan> plans, std::string_view what, std::string hint) {
+    Error error{.code = Code::does_not_fit,
+                .what = fmt::format("the {} does not fit", what),
+                .hint = std::move(hint),
+                .shortfall = shortfall_of(plans)};
+    for (const auto& each : plans)
+        for (const auto& [device, lack] : each.plan.shortfall) {
+            if (!error.why.empty()) error.why += "; ";
+            if (plans.size() > 1) error.why += fmt::format("{} on ", each.name);
+            fmt::format_to(std::back_inserter(error.why), "{}: needed {}, available {}, missing {}",
+                           to_string(device), to_string(Bytes{lack.needed}),
+                           to_string(Bytes{lack.available}), to_string(Bytes{lack.missing()}));
+        }
+    return error;
 }
 
 }  // namespace ballast::cli

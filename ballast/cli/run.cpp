@@ -8,64 +8,29 @@
 
 #include "ballast/cli/dry_run.hpp"
 #include "ballast/cli/interrupt.hpp"
-#include "ballast/cli/planned_models.hpp"
+#include "ballast/cli/machine.hpp"
 #include "ballast/cli/precautions.hpp"
 #include "ballast/cli/progress.hpp"
 #include "ballast/cli/report.hpp"
 #include "ballast/cli/run_options.hpp"
 #include "ballast/cli/runtime_library.hpp"
+#include "ballast/cli/workflow_faults.hpp"
 #include "ballast/cli/workflow_file.hpp"
 #include "ballast/cli/writable.hpp"
 #include "ballast/engine/core/write_file.hpp"
-#include "ballast/graph/set_input.hpp"
 #include "ballast/graph/validation.hpp"
+#include "ballast/graph/workflow_plan.hpp"
 
 namespace ballast::cli {
 namespace {
 
-/// More than this scroll the first ones away.
-constexpr std::size_t kShownFaults = 20;
-
-Error error_of(const graph::Fault& fault, const graph::NodeFaults& node, const std::string& file) {
-    // the place names the input already
-    std::string why = fault.details == fault.input ? "" : fault.details;
-    if (const auto named = fault.input + " - "; why.starts_with(named)) why.erase(0, named.size());
-    return {.code = Code::bad_workflow,
-            .what = fault.message,
-            .why = std::move(why),
-            .place = {.file = file,
-                      .node = fmt::format("{} ({})", node.node, node.class_type),
-                      .key = fault.input},
-            .hint = fault.hint};
-}
-
-/// All faults, one line each; with --json one error that also carries `node_errors`.
-int refuse(const graph::ValidationReport& report, const std::string& file, Console& console) {
-    auto error = graph::to_error(report);
-    if (error.place.file.empty()) error.place.file = file;
-    if (console.form() == Form::json) {
-        auto document = error_document(error);
-        document["error"]["node_errors"] = report.node_errors();
-        console.print(document);
-        return exit_status(error.code);
-    }
-    std::size_t count = 0;
-    for (const auto& node : report.node_faults)
-        for (const auto& fault : node.faults)
-            if (++count <= kShownFaults) Console::complain(error_of(fault, node, file));
-    if (count > kShownFaults)
-        Console::note(fmt::format("... and {} more faults", count - kShownFaults));
-    if (report.node_faults.empty()) Console::complain(error);
-    return exit_status(error.code);
-}
-
 /// Everything that the run and the dry run refuse alike before anything is loaded or made.
-Result<std::vector<PlannedModel>> require_all_fit_to_run(const graph::ValidWorkflow& workflow,
-                                                         const graph::RuntimeOptions& options,
-                                                         const Settings& settings,
-                                                         const std::string& operand) {
-    auto models = plan_models(workflow, options);
-    if (!models) return models;
+Result<std::vector<graph::WorkflowPhase>> require_all_fit_to_run(
+    const graph::ValidWorkflow& workflow, const graph::RuntimeOptions& options,
+    const graph::PlanningMachine& machine, const Settings& settings, const std::string& operand) {
+    auto phases =
+        graph::plan_workflow(workflow, folders(options), machine, settings.text("allocation"));
+    if (!phases) return phases;
     for (const auto& folder : picture_folders(workflow, options))
         if (auto writable = require_writable(folder); !writable)
             return fail(std::move(writable).error());
@@ -75,7 +40,7 @@ Result<std::vector<PlannedModel>> require_all_fit_to_run(const graph::ValidWorkf
     if (const auto library = settings.text("runtime-library"); !library.empty())
         if (auto found = find_runtime_library(library); !found)
             return fail(std::move(found).error());
-    return models;
+    return phases;
 }
 
 /// What is odd about the call, said at once and kept for the report.
@@ -149,27 +114,25 @@ int publish(const Record& record, const Settings& settings, Console& console) {
 int run(const Invocation& invocation, Console& console) {
     const auto settings = run_settings(invocation.given, invocation.operand);
     if (!settings) return console.fail(settings.error());
-    auto workflow = read_workflow_file(invocation.operand);
-    if (!workflow) return console.fail(workflow.error());
-    for (const auto& assignment : settings->list("set")) {
-        const auto done = graph::set_input(*workflow, assignment, graph::standard_catalogue());
-        if (!done) return console.fail(done.error());
-    }
     const auto machine = machine_of(*settings);
     if (!machine) return console.fail(machine.error());
     if (const auto limited = require_limited_devices(*settings, *machine); !limited)
         return console.fail(limited.error());
+    const auto judged = graph::planning_machine(machine->profile, machine->options);
+    const auto catalogue = catalogue_for(judged);
+    const auto workflow = read_workflow(invocation.operand, *settings, catalogue);
+    if (!workflow) return console.fail(workflow.error());
     auto options = runtime_options(*settings, *machine);
     auto warnings = precautions(*settings, options);
     if (!warnings) return console.fail(warnings.error());
-    const auto [report, valid] =
-        graph::validate(*workflow, graph::standard_catalogue(), folders(options));
+    const auto [report, valid] = graph::validate(*workflow, catalogue, folders(options));
     // a part of the outputs might run, but nobody sits in front to notice that the rest is missing
-    if (!report.is_clean()) return refuse(report, invocation.operand, console);
-    const auto models = require_all_fit_to_run(valid, options, *settings, invocation.operand);
-    if (!models) return console.fail(models.error());
+    if (!report.is_clean()) return refuse_workflow(report, invocation.operand, console);
+    const auto phases =
+        require_all_fit_to_run(valid, options, judged, *settings, invocation.operand);
+    if (!phases) return console.fail(phases.error());
     if (settings->flag("dry-run"))
-        return dry_run(*models, options, *settings, *std::move(warnings), console);
+        return dry_run(*phases, invocation.operand, *settings, *warnings, console);
 
     const auto library = find_runtime_library(settings->text("runtime-library"));
     if (!library) return console.fail(library.error());

@@ -7,16 +7,19 @@
 #include <span>
 #include <vector>
 
+#include "ballast/engine/core/ascii.hpp"
 #include "ballast/engine/core/text_file.hpp"
 #include "ballast/engine/core/utf8.hpp"
 #include "ballast/engine/formats/foreign.hpp"
 #include "ballast/engine/formats/io/file.hpp"
 #include "ballast/engine/formats/safetensors.hpp"
 #include "ballast/graph/png_text.hpp"
+#include "ballast/graph/set_input.hpp"
 
 namespace ballast::cli {
 namespace {
 
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr Bytes kMost{std::uint64_t{256} << 20U};
 
 Error not_in_picture(const std::string& file, const std::vector<graph::PngText>& texts) {
@@ -68,16 +71,26 @@ bool is_plain_file(const std::filesystem::path& path) {
     return std::filesystem::is_regular_file(path, failed);
 }
 
-/// What to say when the file is a model, which may be too large to be read whole.
-std::optional<Error> refusal_of_weights(const std::filesystem::path& path) {
-    if (path == "-" || !is_plain_file(path)) return std::nullopt;
+/// The first bytes of a plain file; nothing where they cannot be read.
+std::optional<std::string> head_of(const std::filesystem::path& path) {
+    if (!is_plain_file(path)) return std::nullopt;
     const auto file = formats::File::open(path);
-    if (!file) return std::nullopt;  // reading it says why
+    if (!file) return std::nullopt;
     std::string head(std::min<std::uint64_t>(formats::kHeadBytes, file->size().count()), '\0');
     if (!file->read_at(0, std::as_writable_bytes(std::span(head)))) return std::nullopt;
+    return head;
+}
+
+bool begins_weights(std::string_view head) {
     const bool is_archive = head.starts_with("PK\x03\x04") && head.find("data.pkl") != head.npos;
-    if (!formats::looks_like_safetensors(head) && !head.starts_with("GGUF") && !is_archive)
-        return std::nullopt;
+    return formats::looks_like_safetensors(head) || head.starts_with("GGUF") || is_archive;
+}
+
+/// What to say when the file is a model, which may be too large to be read whole.
+std::optional<Error> refusal_of_weights(const std::filesystem::path& path) {
+    if (path == "-") return std::nullopt;
+    const auto head = head_of(path);
+    if (!head || !begins_weights(*head)) return std::nullopt;  // reading it says why
     return Error{.code = Code::foreign_file,
                  .what = "cannot read the workflow",
                  .why = "it is a weight file",
@@ -101,6 +114,29 @@ Result<graph::Workflow> read_workflow_file(const std::filesystem::path& path) {
     const std::string file = path == "-" ? "standard input" : path.string();
     if (graph::is_png(*text)) return workflow_of_picture(*text, file);
     return graph::workflow_from_text(*text, file);
+}
+
+Result<graph::Workflow> read_workflow(const std::filesystem::path& path, const Settings& settings,
+                                      const graph::NodeCatalogue& catalogue) {
+    auto workflow = read_workflow_file(path);
+    if (!workflow) return workflow;
+    for (const auto& assignment : settings.list("set"))
+        if (const auto done = graph::set_input(*workflow, assignment, catalogue); !done)
+            return fail(done.error());
+    return workflow;
+}
+
+bool is_workflow_file(const std::filesystem::path& path) {
+    if (path == "-") return true;
+    const auto head = head_of(path);
+    if (!head || begins_weights(*head)) return false;
+    std::string_view text = *head;
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    return graph::is_png(*head) || trimmed(text).starts_with('{');
+}
+
+graph::NodeCatalogue catalogue_for(const graph::PlanningMachine& machine) {
+    return graph::standard_catalogue(graph::Devices(graph::offered_devices(machine)));
 }
 
 }  // namespace ballast::cli

@@ -45,6 +45,24 @@ machine::WeightsFile weights_of(const plan::BlockTable& table) {
     return weights;
 }
 
+/// A processor computes in fp32: what it widens for that of one block at a time.
+Bytes widened_of(const plan::BlockTable& table) {
+    Bytes most;
+    for (const auto& block : table.blocks()) {
+        Bytes sum;
+        for (const auto& tensor : block.tensors) {
+            const auto format = number_format(tensor.type);
+            if (!format || *format == NumberFormat::fp32) continue;
+            Bytes wide{4};
+            for (const auto size : tensor.shape)
+                wide = wide.times(static_cast<std::uint64_t>(size));
+            sum += wide;
+        }
+        most = std::max(most, sum);
+    }
+    return most;
+}
+
 /// Devices that are listed, but cannot store blocks, are refused by name.
 Result<void> require_storage(const plan::Policy& policy, const machine::Assessment& assessment) {
     std::vector<DeviceId> named{policy.compute};
@@ -93,6 +111,7 @@ Result<PartToPlan> part_to_plan(const formats::TensorDirectory& directory,
                       .blocks = plan::plan_blocks(*table),
                       .kind = kind_of(part)};
     result.weights = weights_of(*table);
+    result.widened = widened_of(*table);
     for (const auto bytes : {2, 4}) {
         shape.element_bytes = bytes;
         auto costs = part.costs(directory, shape);
@@ -143,12 +162,14 @@ std::int64_t PartPlanner::element_bytes(DeviceId device) const {
 }
 
 /// Beside the weights, the block that needs the most decides; unless the user does.
-void PartPlanner::set_costs(plan::PlanRequest& request, std::int64_t element_bytes) const {
-    if (const auto costs = part_.costs.find(element_bytes); costs != part_.costs.end())
+void PartPlanner::set_costs(plan::PlanRequest& request, DeviceId device) const {
+    const auto element = element_bytes(device);
+    if (const auto costs = part_.costs.find(element); costs != part_.costs.end())
         models::set_costs(request.blocks, costs->second);
     Bytes most;
     for (const auto& block : request.blocks)
         most = std::max(most, block.activation_bytes.value_or(Bytes{}));
+    if (device == kCpu && element == 4) most += part_.widened;
     request.activations = activations_.value_or(most);
 }
 
@@ -167,12 +188,10 @@ Planned PartPlanner::plan(const plan::PlanMachine& devices) const {
     const auto guess =
         is_decided ? policy_.compute
                    : compute_.value_or(machine::default_compute_device(machine_->assessment));
-    const auto assumed = element_bytes(guess);
-    set_costs(request, assumed);
+    set_costs(request, guess);
     planned.plan = plan::make_plan(request);
-    const auto found = element_bytes(planned.plan.compute);
-    if (found == assumed) return planned;
-    set_costs(request, found);
+    if (planned.plan.compute == guess) return planned;
+    set_costs(request, planned.plan.compute);
     request.compute = planned.plan.compute;
     planned.plan = plan::make_plan(request);
     return planned;

@@ -30,6 +30,7 @@ struct PartToPlan {
     /// By the bytes of an activation, 2 and 4. Empty where the family's rules are unknown.
     std::map<std::int64_t, models::StepCosts> costs{};
     machine::WeightsFile weights{};  ///< for the choice of a format
+    Bytes widened{};  ///< of the largest block in fp32, where it is stored in fewer bits
 };
 
 /// A part of a file, for steps of `shape`. Fails as the part's blocks and costs do.
@@ -68,7 +69,7 @@ private:
     PartPlanner(const PlanningMachine& machine, PartToPlan part)
         : machine_(&machine), part_(std::move(part)) {}
     [[nodiscard]] std::int64_t element_bytes(DeviceId device) const;
-    void set_costs(plan::PlanRequest& request, std::int64_t element_bytes) const;
+    void set_costs(plan::PlanRequest& request, DeviceId device) const;
 
     const PlanningMachine* machine_;
     PartToPlan part_;

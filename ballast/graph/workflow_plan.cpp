@@ -79,8 +79,8 @@ public:
         const auto found = residency::plan_phase(machine_, residents_, [&](const auto& left) {
             return tried.emplace_back(how.planner.plan(left)).plan;
         });
-        // of equal plans the first one evicts fewest
-        phase.planned = *std::ranges::find(tried, found.plan, &Planned::plan);
+        phase.planned = *std::ranges::find(tried, found.left,
+                                           [](const auto& each) { return each.request.machine; });
         for (const auto gone : found.evicted) phase.evicted.push_back(residents_[gone].name);
         drop(found.evicted);
         residents_.push_back({.name = model.name, .held = residency::held_by(found.plan)});

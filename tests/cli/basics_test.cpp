@@ -53,7 +53,7 @@ TEST(Program, TellsTheNearestNameForATypo) {
 TEST(Program, SaysThatAnnouncedThingsAreNotAvailableYet) {
     for (const auto& words : {std::vector<std::string>{"serve"},
                               {"run", "x.json", "--gpu-only"},
-                              {"run", "x.json", "--simulate", "p.json"},
+                              {"run", "x.json", "--deterministic"},
                               {"merge", "x.safetensors"}}) {
         const auto outcome = run_program(words);
         EXPECT_EQ(outcome.status, 2) << words.back();

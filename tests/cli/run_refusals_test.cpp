@@ -104,7 +104,7 @@ TEST_F(Refusals, OfSizeAreAnErrorInTheDocumentOfADryRun) {
     const auto document = json::parse(outcome.out);
     EXPECT_EQ(document.at("error").at("code"), "does_not_fit");
     EXPECT_GT(document.at("error").at("shortfall").at("cpu").at("missing"), 0);
-    EXPECT_TRUE(has(document.at("error").at("hint"), "for the weights alone"));
+    EXPECT_TRUE(has(document.at("error").at("hint"), "--explain"));
     EXPECT_FALSE(document.at("fits"));
     EXPECT_EQ(json::parse(content_of(report)), document);
     EXPECT_FALSE(has(outcome.err, "error: "));

@@ -58,6 +58,11 @@ TEST(DistributionInputs, OrdinaryLoadersSayNothing) {
         << "its device is no name of a device";
 }
 
+TEST(DistributionInputs, ATextEncodersLoaderCanChooseTheProcessor) {
+    EXPECT_EQ(inputs_of("CLIPLoader", {{"device", "cpu"}}),
+              (DistributionInputs{.base_class = "CLIPLoader", .text_encoder = {.compute = kCpu}}));
+}
+
 TEST(DistributionInputs, TheDeviceFormChoosesForTheModelThatItReads) {
     const Json second{{"device", "cuda:1"}};
     EXPECT_EQ(inputs_of("UNETLoaderMultiGPU", second),

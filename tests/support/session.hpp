@@ -70,7 +70,7 @@ private:
         options.input_folder = folder_.path() / "input";
         options.output_folder = folder_.path() / "output";
         options.temp_folder = folder_.path() / "temp";
-        options.memory.limits = std::move(limits);
+        if (!limits.empty()) options.memory.limits = std::move(limits);
         for (const auto* name : {"models", "input", "output", "temp"})
             std::filesystem::create_directories(folder_.path() / name);
         return options;

@@ -100,12 +100,13 @@ inline constexpr auto kRows = std::to_array<Setting>({
      .help = "Folder with checkpoints/, vae/, text_encoders/ ... as ComfyUI's models folder; "
              "repeat it to search several, first match wins"},
     {.name = "input", .alias = "input-directory", .type = path, .value_name = "DIR",
-     .fallback = "input", .group = files,
+     .fallback = "input", .group = files, .commands = kRunCommand | kPlanCommand,
      .help = "Folder from which LoadImage takes pictures"},
     {.name = "output", .alias = "output-directory", .type = path, .value_name = "DIR",
-     .fallback = "output", .group = files,
+     .fallback = "output", .group = files, .commands = kRunCommand | kPlanCommand,
      .help = "Folder that receives the pictures; made when it does not exist"},
     {.name = "temp-directory", .type = path, .value_name = "DIR", .group = files,
+     .commands = kRunCommand | kPlanCommand,
      .help = "Folder that receives the pictures of PreviewImage; without it, temp/ inside the "
              "output folder"},
     {.name = "disable-metadata", .group = files,
@@ -116,14 +117,14 @@ inline constexpr auto kRows = std::to_array<Setting>({
 
     // workflow
     {.name = "set", .type = text, .value_name = "NODE.INPUT=VALUE", .arity = list,
-     .group = workflow, .reach = command_line,
+     .group = workflow, .commands = kRunCommand | kPlanCommand, .reach = command_line,
      .help = "Replace one input of the workflow before it is checked, e.g. 3.seed=42; repeatable"},
     {.name = "repeat", .type = integer, .value_name = "N", .fallback = "1", .least = 1,
      .most = 1'000'000, .group = workflow, .reach = command_line,
      .help = "Run the workflow N times in one process; later runs execute only what changed"},
     {.name = "dry-run", .group = workflow, .reach = command_line,
-     .help = "Check the workflow, print which models it loads and what they need, and stop"},
-
+     .help = "Check the workflow, print which models it loads in which order, where their blocks "
+             "would live and what goes before, and stop"},
     {.name = "blocks", .type = path, .value_name = "FILE", .group = workflow,
      .commands = kPlanCommand, .reach = command_line,
      .help = "Plan for a list of blocks in JSON instead of a file of weights"},

@@ -23,12 +23,27 @@ void take(plan::PlanMachine& machine, const std::map<DeviceId, Bytes>& held) {
     }
 }
 
+plan::PlanMachine beside(plan::PlanMachine machine, const std::vector<Resident>& residents,
+                         const auto& stays) {
+    for (std::size_t i = 0; i < residents.size(); ++i)
+        if (stays(i)) take(machine, residents[i].held);
+    return machine;
+}
+
+/// Whether a lack of room alone makes the processor compute. `wanted` computes when all go that
+/// can.
+bool fell_back(const plan::Plan& plan, DeviceId wanted) {
+    return plan.mode == plan::Mode::automatic && plan.compute == kCpu && wanted != kCpu;
+}
+
 /// Where more room would make the plan better; empty: it is as good as it gets.
-std::set<DeviceId> pressed(const plan::PlanMachine& machine, const plan::Plan& plan) {
+std::set<DeviceId> pressed(const plan::PlanMachine& machine, const plan::Plan& plan,
+                           DeviceId wanted) {
     std::set<DeviceId> devices;
     for (const auto& [id, lack] : plan.shortfall) devices.insert(pool_of(machine, id));
     const bool could_be_resident = plan.mode == plan::Mode::automatic && !plan.moved.is_zero();
     if (could_be_resident) devices.insert(pool_of(machine, plan.compute));
+    if (fell_back(plan, wanted)) devices.insert(pool_of(machine, wanted));
     return devices;
 }
 
@@ -40,8 +55,9 @@ bool holds_on(const plan::PlanMachine& machine, const Resident& resident,
 }
 
 /// Smaller is better.
-auto badness(const Phase& phase) {
-    return std::tuple(!phase.plan.fits, phase.plan.moved, phase.evicted.size());
+auto badness(const Phase& phase, DeviceId wanted) {
+    return std::tuple(!phase.plan.fits, fell_back(phase.plan, wanted), phase.plan.moved,
+                      phase.evicted.size());
 }
 
 }  // namespace
@@ -55,15 +71,20 @@ std::map<DeviceId, Bytes> held_by(const plan::Plan& plan) {
 
 Phase plan_phase(const plan::PlanMachine& machine, const std::vector<Resident>& residents,
                  const PlanMaker& make) {
+    // with the room that there is when all have gone that can
+    auto most = beside(machine, residents, [&](std::size_t i) { return !residents[i].is_idle; });
+    auto alone = make(most);
+    if (std::ranges::none_of(residents, &Resident::is_idle))
+        return {.plan = std::move(alone), .left = std::move(most)};
+    const auto wanted = alone.compute;
     std::vector<std::size_t> gone;
     std::optional<Phase> best;
     for (;;) {
-        auto left = machine;
-        for (std::size_t i = 0; i < residents.size(); ++i)
-            if (std::ranges::find(gone, i) == gone.end()) take(left, residents[i].held);
-        Phase phase{.evicted = gone, .plan = make(left)};
-        const auto devices = pressed(left, phase.plan);
-        if (!best || badness(phase) < badness(*best)) best = std::move(phase);
+        auto left = beside(machine, residents,
+                           [&](std::size_t i) { return std::ranges::find(gone, i) == gone.end(); });
+        Phase phase{.evicted = gone, .plan = make(left), .left = left};
+        const auto devices = pressed(left, phase.plan, wanted);
+        if (!best || badness(phase, wanted) < badness(*best, wanted)) best = std::move(phase);
         if (devices.empty()) return *std::move(best);
         std::size_t next = 0;
         while (next < residents.size() &&

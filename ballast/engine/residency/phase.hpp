@@ -30,6 +30,7 @@ std::map<DeviceId, Bytes> held_by(const plan::Plan& plan);
 struct Phase {
     std::vector<std::size_t> evicted{};  ///< indices of residents that go first, in that order
     plan::Plan plan{};
+    plan::PlanMachine left{};  ///< what the plan was made for: capacities beside those that stay
 };
 
 /// A plan for a machine whose capacities are what is left.
@@ -41,7 +42,10 @@ using PlanMaker = std::function<plan::Plan(const plan::PlanMachine&)>;
 /// Nothing goes without pressure: if the model fits with all its blocks resident where it computes,
 /// or as the user placed them, everybody stays. Otherwise idle models go that hold something where
 /// room is missing, least recently used first, until it fits like that; of plans that are equally
-/// good, the one that evicts fewest counts. What goes is only dropped: its source is its file.
+/// good, the one that evicts fewest counts. That the processor could compute is no reason to stay
+/// in the way of an accelerator. What goes is only dropped: its source is its file.
+///
+/// Calls `make` once for each set of models that it considers to evict, and once for all of them.
 Phase plan_phase(const plan::PlanMachine& machine, const std::vector<Resident>& residents,
                  const PlanMaker& make);
 

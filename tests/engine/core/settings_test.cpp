@@ -188,7 +188,7 @@ TEST(Settings, AnswerNotAvailableYetForWhatIsAnnounced) {
     for (const auto& error :
          {refusal({.command_line = {given("gpu-only", {"true"})}}),
           refusal({.environment = environment({{"BALLAST_DISABLE_SMART_MEMORY", "1"}})}),
-          refusal({.file = {given("allocation", {"cpu,*"})}}),
+          refusal({.file = {given("fast", {"all"})}}),
           refusal({.command_line = {given("preview", {"text"})}})}) {
         EXPECT_EQ(error.code, Code::not_available);
         EXPECT_EQ(error.what, "not available yet");

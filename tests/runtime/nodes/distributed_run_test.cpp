@@ -216,7 +216,7 @@ TEST(DistributedRun, NamesTheLoaderOfAnAllocationThatMeansNothing) {
         "KSampler", TinyHost::ksampler(loaded[0], positive, positive, host.empty_latent()), 1);
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, Code::usage);
-    EXPECT_EQ(result.error().place.column, 9U);
+    EXPECT_EQ(result.error().place.column, 8U);
     EXPECT_EQ(result.error().place.node, "1");
 }
 

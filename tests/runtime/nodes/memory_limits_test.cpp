@@ -42,16 +42,23 @@ Bytes need_of(TinyHost& host, const std::function<void()>& work) {
     return host.memory().peak.minus_or_zero(before);
 }
 
-/// The result of the second try: `run` under ever lower limits until it warns. What is needed at
-/// least is not known beforehand: the peak has memory in it that was only kept for reuse.
-graph::ValuePtr at_the_first_warning(TinyHost& host, Bytes need,
-                                     const std::function<Result<graph::NodeResult>()>& run) {
-    const auto all = host.memory().now + need;
-    constexpr std::uint64_t kSteps = 64;
-    for (std::uint64_t share = kSteps; share > 0; --share) {
-        limit(host, Bytes{all.count() * share / kSteps});
-        auto result = run();
-        if (!host.notes.warnings.empty()) return value_or_throw(std::move(result)).outputs[0];
+/// The result of `run` under a limit at which it warns so often and still succeeds. Between more,
+/// where it need not warn, and less, where it fails, such limits are found by halving.
+graph::ValuePtr at_a_limit_that_warns(TinyHost& host, Bytes need, std::size_t warnings,
+                                      const std::function<Result<graph::NodeResult>()>& run) {
+    std::uint64_t fails = 0;
+    auto suffices = (host.memory().now + need).count();
+    while (suffices - fails > 1024) {
+        const auto tried = fails + (suffices - fails) / 2;
+        host.notes.warnings.clear();
+        limit(host, Bytes{tried});
+        const auto result = run();
+        if (!result)
+            fails = tried;
+        else if (host.notes.warnings.size() < warnings)
+            suffices = tried;
+        else
+            return result->outputs[0];
     }
     return nullptr;
 }
@@ -88,8 +95,8 @@ TEST(Sampling, RunsOneTextAtATimeWhenBothDoNotFit) {
     const TinyScene scene(host);
     const auto together = scene.sample();
     const auto need = need_of(host, [&] { (void)scene.sample(); });
-    const auto apart = at_the_first_warning(
-        host, need, [&] { return host.try_run("KSampler", scene.inputs(), 1); });
+    const auto apart = at_a_limit_that_warns(
+        host, need, 1, [&] { return host.try_run("KSampler", scene.inputs(), 1); });
     EXPECT_THAT(host.notes.warnings, ElementsAre(HasSubstr("one text at a time")));
     EXPECT_LT(distance(apart, together), 1e-3F);
 }
@@ -100,7 +107,7 @@ TEST(Decoding, FallsBackToTilesWhenThePictureDoesNotFit) {
     const auto latent = latent_of(sampling::initial_noise({1, 4, 16, 192}, 3, {}));
     const auto whole = scene.decode(latent);
     const auto need = need_of(host, [&] { (void)scene.decode(latent); });
-    const auto tiled = at_the_first_warning(host, need, [&] {
+    const auto tiled = at_a_limit_that_warns(host, need, 1, [&] {
         return host.try_run("VAEDecode", {{"samples", latent}, {"vae", scene.vae}}, 1);
     });
     EXPECT_THAT(host.notes.warnings, ElementsAre(HasSubstr("trying again in tiles")));
@@ -122,8 +129,8 @@ TEST(Decoding, InTilesFallsBackToSmallerOnes) {
     const auto inputs = tiled_inputs(scene, latent, 128);
     const auto whole = host.run("VAEDecodeTiled", inputs, 1)[0];
     const auto need = need_of(host, [&] { (void)host.run("VAEDecodeTiled", inputs, 1); });
-    const auto smaller =
-        at_the_first_warning(host, need, [&] { return host.try_run("VAEDecodeTiled", inputs, 1); });
+    const auto smaller = at_a_limit_that_warns(
+        host, need, 1, [&] { return host.try_run("VAEDecodeTiled", inputs, 1); });
     ASSERT_NE(smaller, nullptr);
     EXPECT_THAT(host.notes.warnings[0], HasSubstr("in tiles of 8 latent cells"));
     EXPECT_EQ(picture_of(smaller).sizes(), picture_of(whole).sizes());
@@ -204,16 +211,10 @@ TEST_F(BrokenWeights, AreToldAlsoWhenMemorySufficesForTilesOnly) {
     const auto scene = scene_with_nan_in("first_stage_model.decoder.mid.block_1.conv1.weight");
     const auto latent = latent_of(sampling::initial_noise({1, 4, 8, 192}, 3, {}));
     const auto need = need_of(host, [&] { (void)scene.decode(latent); });
-    host.notes.warnings.clear();
-    const auto all = host.memory().now + need;
-    constexpr std::uint64_t kSteps = 24;
-    graph::ValuePtr picture;
-    for (std::uint64_t share = kSteps; share > 0 && host.notes.warnings.size() < 2; --share) {
-        host.notes.warnings.clear();
-        limit(host, Bytes{all.count() * share / kSteps});
-        auto result = host.try_run("VAEDecode", {{"samples", latent}, {"vae", scene.vae}}, 1);
-        picture = value_or_throw(std::move(result)).outputs[0];
-    }
+    const auto picture = at_a_limit_that_warns(host, need, 2, [&] {
+        return host.try_run("VAEDecode", {{"samples", latent}, {"vae", scene.vae}}, 1);
+    });
+    ASSERT_NE(picture, nullptr);
     EXPECT_THAT(host.notes.warnings,
                 ElementsAre(HasSubstr("trying again in tiles"), HasSubstr("mid.block_1")));
     expect_black(picture_of(picture));
