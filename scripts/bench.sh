@@ -13,10 +13,10 @@ get one of the size of SD 1.5 with random weights, made once in build/bench (5 G
 # name: program, and the model it takes as its argument
 declare -A programs=(
     [cli_startup]=bench_cli_startup [formats_header]=bench_formats_header
-    [machine]=bench_machine [weights_load]=bench_weights_load [longest_layer]=bench_longest_layer
-    [step]=step_program)
+    [machine]=bench_machine [plan]=bench_plan [weights_load]=bench_weights_load
+    [longest_layer]=bench_longest_layer [step]=step_program)
 declare -A models=([weights_load]=fp16 [longest_layer]=fp16)
-order=(cli_startup formats_header machine weights_load longest_layer step)
+order=(cli_startup formats_header machine plan weights_load longest_layer step)
 
 case ${1:-} in
 -h | --help) usage "$help" ;;

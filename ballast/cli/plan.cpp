@@ -7,100 +7,13 @@
 
 #include "ballast/cli/command_settings.hpp"
 #include "ballast/cli/machine.hpp"
+#include "ballast/cli/models_to_plan.hpp"
 #include "ballast/cli/plan_text.hpp"
-#include "ballast/engine/core/text_file.hpp"
-#include "ballast/engine/formats/tensor_directory.hpp"
-#include "ballast/engine/machine/estimates.hpp"
 #include "ballast/engine/plan/allocation.hpp"
-#include "ballast/engine/plan/blocks_json.hpp"
 #include "ballast/engine/plan/distorch2.hpp"
-#include "ballast/models/component.hpp"
-#include "ballast/models/family.hpp"
-#include "ballast/models/sd/parts.hpp"
 
 namespace ballast::cli {
 namespace {
-
-constexpr Bytes kLargestList{std::uint64_t{256} << 20U};
-
-/// One model to be planned, before a machine is known.
-struct Model {
-    std::string name;
-    std::vector<plan::PlanBlock> blocks;
-    plan::ModelRole role = plan::ModelRole::network;
-    bool is_file_backed = true;
-    bool is_distributed = true;  ///< the allocation concerns it; others are placed automatically
-    std::optional<Bytes> activations{};
-    std::vector<std::string> warnings{};
-};
-
-Error usage(std::string key, std::string why, std::string hint) {
-    return {.code = Code::usage,
-            .what = "cannot plan",
-            .why = std::move(why),
-            .place = {.key = std::move(key)},
-            .hint = std::move(hint)};
-}
-
-Result<Model> listed_model(const std::string& path) {
-    const auto text = read_text_file(path, kLargestList);
-    if (!text) return fail(text.error());
-    auto list = plan::parse_blocks(*text, path);
-    if (!list) return fail(list.error());
-    return Model{.name = path,
-                 .blocks = std::move(list->blocks),
-                 .is_file_backed = list->is_file_backed,
-                 .warnings = std::move(list->warnings)};
-}
-
-/// ComfyUI's estimate for one step of SD 1.x: both halves of guidance in one call, fp16.
-Bytes step_activations(const Settings& settings) {
-    const machine::StepModel model{.family = machine::DiffusionFamily::sd15,
-                                   .compute = machine::NumberFormat::fp16};
-    const auto memory = machine::sampling_memory(
-        model, {settings.integer("batch") * settings.integer("frames"), 4,
-                settings.integer("height") / 8, settings.integer("width") / 8});
-    return Bytes{static_cast<std::uint64_t>(memory.required)};
-}
-
-Result<std::vector<Model>> models_of_file(const std::string& path, const Settings& settings) {
-    const auto directory = formats::open_tensors(path);
-    if (!directory) return fail(directory.error());
-    std::vector<Model> models;
-    if (models::recognise(*directory).family == models::Family::sd15) {
-        for (const auto& part : models::sd::kParts) {
-            const auto table = part.blocks(*directory);
-            if (!table && table.error().code == Code::not_found) continue;
-            if (!table) return fail(table.error());
-            const bool is_network = &part == &models::sd::kParts.front();
-            models.push_back({.name = fmt::format("{} ({})", path, part.name),
-                              .blocks = plan::plan_blocks(*table),
-                              .role = part.name == models::sd::kTextPart.name
-                                          ? plan::ModelRole::text_encoder
-                                          : plan::ModelRole::network,
-                              .is_distributed = is_network});
-            if (is_network) models.back().activations = step_activations(settings);
-        }
-    }
-    if (models.empty())
-        models.push_back(
-            {.name = path, .blocks = plan::plan_blocks(models::blocks_of_file(*directory))});
-    models.front().is_distributed = true;
-    return models;
-}
-
-Result<std::vector<Model>> models_of(const Invocation& invocation, const Settings& settings) {
-    const auto list = settings.text("blocks");
-    if (!list.empty() && !invocation.operand.empty())
-        return fail(usage("--blocks", "there is a file of weights, too", "give one of them"));
-    if (list.empty() && invocation.operand.empty())
-        return fail(usage("MODEL", "there is nothing to plan for",
-                          "name a file of weights, or --blocks FILE"));
-    if (list.empty()) return models_of_file(invocation.operand, settings);
-    auto model = listed_model(list);
-    if (!model) return fail(model.error());
-    return std::vector{*std::move(model)};
-}
 
 /// The allocation text that the options stand for, in the full form.
 Result<std::string> allocation_text(const Settings& settings) {
@@ -109,8 +22,8 @@ Result<std::string> allocation_text(const Settings& settings) {
     const auto freed = settings.text("virtual-vram");
     if (text.find('#') != std::string::npos) {
         if (!compute.empty() || !freed.empty())
-            return fail(usage("--allocation", "it names the compute device itself",
-                              "leave --compute and --virtual-vram out"));
+            return fail(plan_usage("--allocation", "it names the compute device itself",
+                                   "leave --compute and --virtual-vram out"));
         return text;
     }
     if (!freed.empty())
@@ -129,15 +42,16 @@ Result<std::optional<DeviceId>> compute_device(const Settings& settings,
     for (const auto& each : machine.devices)
         known += (known.empty() ? "" : ", ") + to_string(each.id);
     return fail(
-        usage("--compute", fmt::format("there is no device '{}'", text), "present: " + known));
+        plan_usage("--compute", fmt::format("there is no device '{}'", text), "present: " + known));
 }
 
-Result<Bytes> activations_of(const Settings& settings, const Model& model) {
+/// What the user says that a step takes beside the weights; empty: nothing.
+Result<std::optional<Bytes>> activations_asked_for(const Settings& settings) {
     const auto text = settings.text("activation");
-    if (text.empty()) return model.activations.value_or(Bytes{});
+    if (text.empty()) return std::nullopt;
     auto bytes = parse_bytes(text);
     if (!bytes)
-        return fail(usage("--activation", bytes.error().why, "write a size, for example 2gb"));
+        return fail(plan_usage("--activation", bytes.error().why, "write a size, for example 2gb"));
     return *bytes;
 }
 
@@ -192,7 +106,7 @@ public:
           context_(plan::allocation_context(machine.profile)),
           machine_(plan::plan_machine(machine.profile, machine.assessment)) {}
 
-    Result<Planned> plan(Model model) {
+    Result<Planned> plan(ModelToPlan model) {
         auto text = allocation_text(settings_);
         if (!text) return fail(text.error());
         auto policy = plan::parse_allocation(model.is_distributed ? *text : "", context_);
@@ -201,19 +115,20 @@ public:
             return fail(usable.error());
         const auto compute = compute_device(settings_, machine_);
         if (!compute) return fail(compute.error());
-        const auto activations = activations_of(settings_, model);
+        const auto activations = activations_asked_for(settings_);
         if (!activations) return fail(activations.error());
-        if (settings_.flag("text-encoder")) model.role = plan::ModelRole::text_encoder;
+        const bool is_text_encoder =
+            model.kind == ModelToPlan::Kind::text_encoder || settings_.flag("text-encoder");
         Planned planned{.name = std::move(model.name),
                         .request = {.blocks = std::move(model.blocks),
-                                    .role = model.role,
+                                    .role = is_text_encoder ? plan::ModelRole::text_encoder
+                                                            : plan::ModelRole::network,
                                     .policy = *std::move(policy),
                                     .compute = *compute,
                                     .machine = machine_,
-                                    .is_file_backed = model.is_file_backed,
-                                    .activations = *activations},
+                                    .is_file_backed = model.is_file_backed},
                         .plan = {}};
-        planned.plan = plan::make_plan(planned.request);
+        make(planned, model, *activations);
         if (settings_.text("placement") == "distorch2" && model.is_distributed && !text->empty()) {
             const auto placed = place_as_distorch2(planned.request, *text, context_, planned.plan);
             if (!placed) return fail(placed.error());
@@ -224,6 +139,36 @@ public:
     }
 
 private:
+    /// Activations depend on the format that the compute device computes in, and which device that
+    /// is can depend on them: where the first guess was wrong, the device found stays.
+    void make(Planned& planned, const ModelToPlan& model, std::optional<Bytes> activations) const {
+        auto& request = planned.request;
+        const bool is_decided = request.policy.mode != plan::Mode::automatic;
+        const auto guess =
+            is_decided
+                ? request.policy.compute
+                : request.compute.value_or(machine::default_compute_device(judged_.assessment));
+        const auto assumed = activation_element(model, guess, judged_);
+        set_costs(request, model, assumed, activations);
+        planned.plan = plan::make_plan(request);
+        const auto found = activation_element(model, planned.plan.compute, judged_);
+        if (found == assumed) return;
+        set_costs(request, model, found, activations);
+        request.compute = planned.plan.compute;
+        planned.plan = plan::make_plan(request);
+    }
+
+    /// Beside the weights, the block that needs the most decides; unless the user does.
+    static void set_costs(plan::PlanRequest& request, const ModelToPlan& model,
+                          std::int64_t element_bytes, std::optional<Bytes> activations) {
+        if (const auto costs = model.costs.find(element_bytes); costs != model.costs.end())
+            models::set_costs(request.blocks, costs->second);
+        Bytes most;
+        for (const auto& block : request.blocks)
+            most = std::max(most, block.activation_bytes.value_or(Bytes{}));
+        request.activations = activations.value_or(most);
+    }
+
     /// The next model finds the room that this one left.
     void take(const plan::Plan& plan) {
         for (auto& device : machine_.devices)
@@ -273,7 +218,7 @@ int plan(const Invocation& invocation, Console& console) {
     if (!settings) return console.fail(settings.error());
     const auto machine = machine_of(*settings);
     if (!machine) return console.fail(machine.error());
-    auto models = models_of(invocation, *settings);
+    auto models = models_to_plan(invocation, *settings);
     if (!models) return console.fail(models.error());
     Planning planning(*settings, *machine);
     std::vector<Planned> all;

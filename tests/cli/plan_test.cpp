@@ -102,7 +102,68 @@ TEST_F(PlanCommand, PlansAFileOfWeights) {
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     const auto made = Json::parse(outcome.out);
     EXPECT_EQ(made.at("models").size(), 3U);
-    EXPECT_GT(made.at("activation_bytes").get<std::uint64_t>(), 0U);
+}
+
+/// The plans for the parts of the demo model on a described machine.
+class PlanOfAFile : public ::testing::Test {
+protected:
+    static Json plans(std::vector<std::string> more, const std::string& profile = "rtx-4090-64gb") {
+        const auto model = in_repository("data/demo/models/checkpoints/ballast-demo.safetensors");
+        const auto machine = in_repository("profiles/" + profile + ".json");
+        more.insert(more.begin(),
+                    {"plan", model.string(), "--simulate", machine.string(), "--json"});
+        const auto outcome = run_program(more);
+        EXPECT_EQ(outcome.status, 0) << outcome.err;
+        return Json::parse(outcome.out).at("models");
+    }
+    static std::uint64_t activations(const Json& plan) {
+        return plan.at("activation_bytes").get<std::uint64_t>();
+    }
+};
+
+TEST_F(PlanOfAFile, SaysHowLongAStepOfEachPartTakesAndWhatItNeeds) {
+    for (const auto& plan : plans({})) {
+        SCOPED_TRACE(plan.at("name"));
+        ASSERT_FALSE(plan.at("expected").is_null());
+        EXPECT_GT(plan.at("expected").at("bound_s").get<double>(), 0);
+        EXPECT_GE(plan.at("expected").at("step_s"), plan.at("expected").at("bound_s"));
+        EXPECT_GT(activations(plan), 0U);
+    }
+}
+
+TEST_F(PlanOfAFile, OnADeviceOfUnknownSpeedNoTimeIsExpected) {
+    for (const auto& plan : plans({}, "container-8gb-cpu")) {
+        EXPECT_TRUE(plan.at("expected").is_null());
+        EXPECT_GT(activations(plan), 0U);
+    }
+}
+
+TEST_F(PlanOfAFile, ActivationsHaveTheFormatOfTheComputeDevice) {
+    const auto on_card = plans({"--compute", "cuda:0"});
+    const auto on_processor = plans({"--compute", "cpu"});
+    EXPECT_LT(activations(on_card[0]), activations(on_processor[0]) * 6 / 10) << "the network";
+    EXPECT_EQ(activations(on_card[1]), activations(on_processor[1])) << "texts are fp32 anywhere";
+    EXPECT_LT(activations(on_card[2]), activations(on_processor[2])) << "the autoencoder";
+    const auto forced = plans({"--compute", "cuda:0", "--force-fp32"});
+    EXPECT_EQ(activations(forced[0]), activations(on_processor[0]));
+}
+
+TEST_F(PlanOfAFile, ActivationsGrowWithThePicture) {
+    const auto small = plans({"--width", "256", "--height", "256"});
+    const auto large = plans({"--width", "1024", "--height", "1024"});
+    EXPECT_GT(activations(large[0]), 10 * activations(small[0]));
+    EXPECT_EQ(activations(large[1]), activations(small[1]));
+    EXPECT_GT(activations(large[2]), 10 * activations(small[2]));
+    EXPECT_EQ(activations(plans({"--activation", "3mb"})[0]), 3U << 20U);
+}
+
+TEST_F(PlanCommand, ListedBlocksMaySayWhatTheyNeedBesideTheWeights) {
+    const auto block = [](const char* name, std::uint64_t needs) {
+        return Json{{"name", name}, {"bytes", 1024}, {"activation_bytes", needs}};
+    };
+    const Json list{{"blocks", {block("a", 5), block("b", 1 << 20), block("c", 7)}}};
+    blocks_ = folder_.write("needy.json", list.dump()).string();
+    EXPECT_EQ(document({}).at("activation_bytes"), 1 << 20);
 }
 
 }  // namespace

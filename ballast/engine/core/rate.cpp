@@ -9,6 +9,9 @@ __extension__ typedef unsigned __int128 Wide;
 
 constexpr std::uint64_t kNanoseconds = 1'000'000'000;
 constexpr std::uint64_t kMostTime = 315'360'000ULL * kNanoseconds;
+/// Amounts below it are counted in nanoseconds with 64 bits, which leaves room for the rate.
+constexpr std::uint64_t kShortAmount = std::uint64_t{1} << 34U;
+constexpr std::uint64_t kShortRate = std::uint64_t{1} << 60U;
 
 std::uint64_t limited(Wide value) {
     return value > kMostTime ? kMostTime : static_cast<std::uint64_t>(value);
@@ -18,6 +21,9 @@ std::uint64_t limited(Wide value) {
 
 std::uint64_t nanoseconds_for(std::uint64_t amount, std::uint64_t per_second) {
     const auto rate = std::max<std::uint64_t>(per_second, 1);
+    // planning divides often, and 64 bits are several times faster
+    if (amount < kShortAmount && rate < kShortRate)
+        return std::min((amount * kNanoseconds + rate - 1) / rate, kMostTime);
     return limited((static_cast<Wide>(amount) * kNanoseconds + rate - 1) / rate);
 }
 

@@ -43,6 +43,7 @@ public:
     /// exist), `does_not_fit` (no room on cpu for staging), or what the device says.
     Result<void> copy(Target to, Source from);
 
+    [[nodiscard]] const DeviceSet& devices() const { return *devices_; }
     [[nodiscard]] TransferCounts counts() const;
     void reset_counts();
 

@@ -6,6 +6,8 @@
 // room, and a block waits for its bytes. Steps follow one another, so that the next step's first
 // blocks travel during the last ones of this step. Nanoseconds, whole numbers.
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -46,5 +48,50 @@ struct StepCost {
 /// no way from a home to `compute`.
 StepCost step_cost(std::span<const PlanBlock> blocks, std::span<const DeviceId> homes,
                    DeviceId compute, const PlanMachine& machine, Bytes ring);
+
+/// Where a block lives, as an index of a list of places.
+using PlaceIndex = std::uint16_t;
+
+/// `step_cost` for many placements of one model: whatever does not depend on the placement is
+/// computed once. Keeps references on blocks and machine; for one thread.
+class StepTimer {
+public:
+    /// `places` are all homes that a placement may give. Throws as `step_cost` does.
+    StepTimer(std::span<const PlanBlock> blocks, std::span<const DeviceId> places, DeviceId compute,
+              const PlanMachine& machine);
+
+    /// `at[i]` is the place of block i.
+    StepCost operator()(std::span<const PlaceIndex> at, Bytes ring);
+
+    /// Whether blocks at that place must travel.
+    [[nodiscard]] bool is_away(PlaceIndex place) const { return ways_[place].count > 0; }
+
+private:
+    /// One stretch of a way.
+    struct Hop {
+        std::size_t link = 0;  ///< index of `free_at_`
+        std::uint64_t bytes_per_s = 1;
+        std::uint64_t latency_ns = 0;
+    };
+    /// None for what is there already, two from the disk through the host.
+    struct Way {
+        std::size_t count = 0;
+        std::array<Hop, 2> hops{};
+    };
+    /// Bytes in the ring, until when.
+    struct Held {
+        std::uint64_t bytes = 0;
+        std::uint64_t until = 0;
+    };
+
+    std::span<const PlanBlock> blocks_;
+    std::uint64_t longest_;            ///< time of one thing: two steps of such sum to 64 bits
+    std::vector<Way> ways_;            ///< one per place
+    std::vector<std::uint64_t> work_;  ///< nanoseconds of arithmetic, one per block
+    std::vector<std::uint64_t> free_at_;
+    std::vector<std::uint64_t> busy_;
+    std::vector<std::array<std::uint64_t, 2>> taken_;  ///< by the hops of each block
+    std::vector<Held> ring_;                           ///< oldest first
+};
 
 }  // namespace ballast::plan

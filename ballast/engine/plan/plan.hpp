@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,9 @@ struct Plan {
     Mode mode = Mode::automatic;
     std::vector<Pinned> pinned{};  ///< one per block; empty: none
     std::map<DeviceId, Bytes> quotas{};
-    Bytes ring{};                            ///< on the compute device, for blocks on their way
+    Bytes ring{};  ///< on the compute device, for blocks on their way
+    /// Homes whose memory the compute device uses where it is, since both are one pool.
+    std::set<DeviceId> read_in_place{};
     Bytes activations{};                     ///< on the compute device
     Bytes moved{};                           ///< bytes that travel in each step
     std::optional<ExpectedStep> expected{};  ///< empty where FLOPs or rates are unknown

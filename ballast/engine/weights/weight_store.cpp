@@ -1,22 +1,16 @@
 #include "ballast/engine/weights/weight_store.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
-#include <functional>
-#include <mutex>
-#include <optional>
 #include <string>
-#include <thread>
 #include <utility>
+
+#include "ballast/engine/device/host/host_device.hpp"
+#include "ballast/engine/weights/reading.hpp"
 
 namespace ballast::weights {
 namespace {
-
-/// Reads are split so that several threads share one large tensor, and large enough that the
-/// system's read-ahead works.
-constexpr std::uint64_t kChunk = 4ULL << 20U;
 
 Error cannot_load(Code code, std::string why, std::string hint) {
     return {.code = code,
@@ -25,163 +19,191 @@ Error cannot_load(Code code, std::string why, std::string hint) {
             .hint = std::move(hint)};
 }
 
-/// The largest power of two up to a cache line that divides `bytes`.
-std::uint64_t alignment_of(std::uint64_t bytes) {
-    constexpr std::uint64_t kCacheLine = 64;
-    return std::min(bytes & (~bytes + 1), kCacheLine);
+Error fault(std::string why) {
+    return cannot_load(Code::internal, std::move(why), "report this as a fault of Ballast");
 }
 
-/// Whether every block has a home that can hold it, and the compute device is there, too.
-Result<void> check_homes(const plan::BlockTable& table, const plan::Plan& plan) {
-    const auto& blocks = table.blocks();
-    if (plan.homes.size() != blocks.size())
-        return fail(cannot_load(Code::internal,
-                                fmt::format("the plan has homes for {} blocks, the model has {}",
-                                            plan.homes.size(), blocks.size()),
-                                "report this as a fault of Ballast"));
-    const auto refusal = [](std::string_view what, DeviceId device) {
-        return cannot_load(
-            Code::not_available,
-            fmt::format("{} is {}; weights can live on cpu only so far", what, to_string(device)),
-            "plan all blocks for cpu");
+/// The first device that is promised other bytes than `laid_out`; empty: the plan is kept.
+std::optional<Error> broken_promise(const std::map<DeviceId, Bytes>& promised,
+                                    const std::map<DeviceId, Bytes>& laid_out) {
+    auto devices = promised;
+    devices.insert(laid_out.begin(), laid_out.end());
+    const auto bytes = [](const std::map<DeviceId, Bytes>& sums, DeviceId device) {
+        const auto found = sums.find(device);
+        return found == sums.end() ? Bytes{} : found->second;
     };
-    if (plan.compute != kCpu) return fail(refusal("the compute device", plan.compute));
+    for (const auto& [device, ignored] : devices) {
+        const auto planned = bytes(promised, device);
+        const auto realised = bytes(laid_out, device);
+        if (planned == realised) continue;
+        auto error = fault(fmt::format("the plan has {} bytes for {}, its blocks take {}",
+                                       planned.count(), to_string(device), realised.count()));
+        error.place.key = to_string(device);
+        return error;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+Pin::Pin(Pin&& other) noexcept
+    : store_(std::exchange(other.store_, nullptr)), id_(other.id_), slot_(other.slot_) {}
+
+Pin& Pin::operator=(Pin&& other) noexcept {
+    std::swap(store_, other.store_);
+    std::swap(id_, other.id_);
+    std::swap(slot_, other.slot_);
+    return *this;
+}
+
+Pin::~Pin() {
+    if (store_ == nullptr) return;
+    if (slot_) store_->ring_->release(*slot_);
+    store_->pins_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+const plan::Block& Pin::block() const { return store_->table()[id_]; }
+
+std::span<const std::byte> Pin::bytes(std::size_t tensor) const {
+    const auto& layout = store_->layout_.blocks[id_.index];
+    const auto size = block().tensors[tensor].bytes.count();
+    if (slot_) return store_->ring_->bytes(*slot_).subspan(layout.tensors[tensor], size);
+    const auto& region = store_->regions_.at(store_->plan_.homes[id_.index]);
+    return {region.data() + layout.place(tensor), size};
+}
+
+WeightStore::WeightStore(LoadRequest request)
+    : reader_(std::move(request.reader)),
+      table_(std::move(request.table)),
+      plan_(std::move(request.plan)),
+      ledger_(request.ledger),
+      transfers_(request.transfers),
+      reading_threads_(request.reading_threads) {
+    if (transfers_ != nullptr) return;
+    own_devices_.emplace(std::vector<std::shared_ptr<device::Device>>{device::make_host_device()});
+    own_transfers_ = std::make_unique<device::Transfers>(*own_devices_, *ledger_);
+    transfers_ = own_transfers_.get();
+}
+
+WeightStore::~WeightStore() = default;
+
+bool WeightStore::is_streamed(plan::BlockId id) const {
+    const auto home = plan_.homes[id.index];
+    return home != plan_.compute && !plan_.read_in_place.contains(home);
+}
+
+Result<Pin> WeightStore::pin(plan::BlockId id) const {
+    std::optional<std::size_t> slot;
+    if (is_streamed(id)) {
+        auto brought =
+            ring_->acquire(id, [&](std::span<std::byte> bytes) { return bring(id, bytes); });
+        if (!brought) {
+            auto error = std::move(brought).error();
+            if (error.place.key.empty()) error.place.key = table_[id].name;
+            return fail(std::move(error));
+        }
+        slot = *brought;
+    }
+    pins_.fetch_add(1, std::memory_order_relaxed);
+    return Pin(this, id, slot);
+}
+
+std::span<const std::byte> WeightStore::at_home(plan::BlockId id, const Piece& piece) const {
+    return {regions_.at(plan_.homes[id.index]).data() + piece.at, piece.size};
+}
+
+Result<void> WeightStore::bring(plan::BlockId id, std::span<std::byte> slot) const {
+    const auto home = plan_.homes[id.index];
+    const auto& layout = layout_.blocks[id.index];
+    if (home.kind != DeviceKind::disk) {
+        for (const auto& piece : layout.pieces) {
+            auto copied = transfers_->copy({plan_.compute, slot.subspan(piece.within, piece.size)},
+                                           {home, at_home(id, piece)});
+            if (!copied) return copied;
+        }
+        return {};
+    }
+    std::vector<FileRange> ranges;
+    const auto& tensors = table_[id].tensors;
+    for (std::size_t t = 0; t < tensors.size(); ++t)
+        ranges.push_back(
+            {tensors[t].offset,
+             {plan_.compute, slot.subspan(layout.tensors[t], tensors[t].bytes.count())}});
+    return read_ranges(*reader_, ranges, *transfers_, *ledger_, 1);
+}
+
+/// Whether the plan is one for this model and these devices.
+Result<void> WeightStore::check() const {
+    const auto& blocks = table_.blocks();
+    if (plan_.homes.size() != blocks.size())
+        return fail(fault(fmt::format("the plan has homes for {} blocks, the model has {}",
+                                      plan_.homes.size(), blocks.size())));
+    const auto refusal = [](std::string_view what, DeviceId device) {
+        return cannot_load(Code::not_available,
+                           fmt::format("{} is {}, which is not there", what, to_string(device)),
+                           "plan for the devices that are there");
+    };
+    const auto& devices = transfers_->devices();
+    if (devices.find(plan_.compute) == nullptr)
+        return fail(refusal("the compute device", plan_.compute));
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-        if (plan.homes[i] == kCpu) continue;
-        auto error = refusal("the block's home", plan.homes[i]);
+        const auto home = plan_.homes[i];
+        if (home.kind == DeviceKind::disk || devices.find(home) != nullptr) continue;
+        auto error = refusal("the block's home", home);
         error.place.key = blocks[i].name;
         return fail(std::move(error));
     }
     return {};
 }
 
-}  // namespace
-
-/// All blocks of one device in one anonymous mapping: given back to the system at once, in full,
-/// when the store goes, whatever the allocator's habits are.
-class WeightStore::Region {
-public:
-    Region() = default;
-    Region(const Region&) = delete;
-    Region& operator=(const Region&) = delete;
-    ~Region() {
-        if (base_ != nullptr) ::munmap(base_, size_);
-    }
-
-    [[nodiscard]] bool allocate(std::size_t size) {
-        if (size == 0) return true;
-        // not MAP_NORESERVE: the system shall refuse here what it cannot give, not end the process
-        // when a page is touched
-        void* memory =
-            ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (memory == MAP_FAILED) return false;
-        base_ = static_cast<std::byte*>(memory);
-        size_ = size;
-        return true;
-    }
-    [[nodiscard]] std::byte* at(std::size_t offset) const { return base_ + offset; }
-
-private:
-    std::byte* base_ = nullptr;
-    std::size_t size_ = 0;
-};
-
-Pin::Pin(Pin&& other) noexcept : store_(std::exchange(other.store_, nullptr)), id_(other.id_) {}
-
-Pin& Pin::operator=(Pin&& other) noexcept {
-    std::swap(store_, other.store_);
-    std::swap(id_, other.id_);
-    return *this;
-}
-
-Pin::~Pin() {
-    if (store_ != nullptr) store_->pins_.fetch_sub(1, std::memory_order_relaxed);
-}
-
-const plan::Block& Pin::block() const { return store_->table()[id_]; }
-
-std::span<const std::byte> Pin::bytes(std::size_t tensor) const {
-    const auto& entry = block().tensors[tensor];
-    const auto offset = store_->placed_[id_.index][tensor];
-    return {store_->region_->at(offset), entry.bytes.count()};
-}
-
-WeightStore::WeightStore(plan::BlockTable table, plan::Plan plan)
-    : table_(std::move(table)), plan_(std::move(plan)), region_(std::make_unique<Region>()) {}
-
-WeightStore::~WeightStore() = default;
-
-Result<Pin> WeightStore::pin(plan::BlockId id) const {
-    pins_.fetch_add(1, std::memory_order_relaxed);
-    return Pin(this, id);
-}
-
-Result<void> WeightStore::read_all(const formats::Reader& reader, unsigned threads) {
-    struct Piece {
-        std::uint64_t from;
-        std::span<std::byte> to;
+Result<void> WeightStore::reserve() {
+    const auto take = [&](DeviceId device, Bytes bytes, device::Tag tag) -> Result<void> {
+        auto reservation = ledger_->reserve(device, bytes, tag);
+        if (!reservation) return fail(std::move(reservation).error());
+        reservations_.push_back(*std::move(reservation));
+        return {};
     };
-    std::vector<Piece> pieces;
-    for (std::size_t b = 0; b < table_.blocks().size(); ++b) {
-        const auto& tensors = table_.blocks()[b].tensors;
-        for (std::size_t t = 0; t < tensors.size(); ++t) {
-            const auto size = tensors[t].bytes.count();
-            for (std::uint64_t done = 0; done < size; done += kChunk)
-                pieces.push_back(
-                    {tensors[t].offset + done,
-                     {region_->at(placed_[b][t] + done), std::min(kChunk, size - done)}});
-        }
-    }
-    // in file order the disk's read-ahead helps, whatever the model order is
-    std::sort(pieces.begin(), pieces.end(),
-              [](const Piece& a, const Piece& b) { return a.from < b.from; });
+    for (const auto& [device, bytes] : layout_.per_device)
+        if (auto taken = take(device, bytes, device::Tag::weights); !taken) return taken;
+    if (plan_.ring.is_zero()) return {};
+    return take(plan_.compute, plan_.ring, device::Tag::ring);
+}
 
-    std::atomic<std::size_t> next{0};
-    std::mutex mutex;
-    std::optional<Error> failure;
-    const auto work = [&] {
-        for (auto i = next.fetch_add(1); i < pieces.size(); i = next.fetch_add(1)) {
-            auto done = reader.read(pieces[i].from, pieces[i].to);
-            if (done) continue;
-            const std::scoped_lock lock(mutex);
-            if (!failure) failure = std::move(done).error();
-            next.store(pieces.size());
-        }
+Result<void> WeightStore::allocate() {
+    const auto on = [&](DeviceId device, Bytes size) {
+        return transfers_->devices().find(device)->allocate(size);
     };
-    {
-        std::vector<std::jthread> helpers;
-        for (unsigned i = 1; i < threads; ++i) helpers.emplace_back(work);
-        work();
+    for (const auto& [device, size] : layout_.regions) {
+        auto memory = on(device, Bytes{size});
+        if (!memory) return fail(std::move(memory).error());
+        regions_.emplace(device, *std::move(memory));
     }
-    if (failure) return fail(*std::move(failure));
+    Bytes largest;
+    for (std::uint32_t i = 0; i < plan_.homes.size(); ++i)
+        if (is_streamed({i})) largest = std::max(largest, Bytes{layout_.blocks[i].size});
+    if (plan_.ring < largest.times(Ring::kSlots))
+        return fail(fault(fmt::format("the plan has a ring of {}, its largest block takes {}",
+                                      to_string(plan_.ring), to_string(largest))));
+    if (plan_.ring.is_zero()) return {};
+    auto memory = on(plan_.compute, plan_.ring);
+    if (!memory) return fail(std::move(memory).error());
+    ring_ = std::make_unique<Ring>(*std::move(memory));
     return {};
 }
 
-std::size_t WeightStore::lay_out() {
-    struct Slot {
-        std::size_t block;
-        std::size_t tensor;
-        std::uint64_t bytes;
-    };
-    std::vector<Slot> slots;
-    const auto& blocks = table_.blocks();
-    realised_.try_emplace(plan_.compute);
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
-        placed_.emplace_back(blocks[b].tensors.size());
-        for (std::size_t t = 0; t < blocks[b].tensors.size(); ++t)
-            slots.push_back({b, t, blocks[b].tensors[t].bytes.count()});
+Result<void> WeightStore::read() {
+    std::vector<FileRange> ranges;
+    for (std::size_t b = 0; b < table_.blocks().size(); ++b) {
+        const auto home = plan_.homes[b];
+        if (home.kind == DeviceKind::disk) continue;
+        const auto& tensors = table_.blocks()[b].tensors;
+        for (std::size_t t = 0; t < tensors.size(); ++t)
+            ranges.push_back({tensors[t].offset,
+                              {home,
+                               {regions_.at(home).data() + layout_.blocks[b].place(t),
+                                tensors[t].bytes.count()}}});
     }
-    // No byte is lost between tensors: first those that end where a cache line does, then the
-    // others by how evenly their sizes divide, so that each begins at a multiple of its element.
-    std::ranges::stable_sort(slots, std::ranges::greater{},
-                             [](const Slot& slot) { return alignment_of(slot.bytes); });
-    std::size_t end = 0;
-    for (const auto& slot : slots) {
-        placed_[slot.block][slot.tensor] = end;
-        end += slot.bytes;
-        realised_[plan_.homes[slot.block]] += Bytes{slot.bytes};
-    }
-    return end;
+    return read_ranges(*reader_, ranges, *transfers_, *ledger_, reading_threads_);
 }
 
 Result<std::shared_ptr<const WeightStore>> WeightStore::load(LoadRequest request) {
@@ -191,25 +213,15 @@ Result<std::shared_ptr<const WeightStore>> WeightStore::load(LoadRequest request
         error.shortfall = request.plan.shortfall;
         return fail(std::move(error));
     }
-    if (auto homes = check_homes(request.table, request.plan); !homes)
-        return fail(std::move(homes).error());
-    std::shared_ptr<WeightStore> store(
-        new WeightStore(std::move(request.table), std::move(request.plan)));
-    const auto size = store->lay_out();
-    for (const auto& [device, bytes] : store->realised_) {
-        auto reservation = request.ledger->reserve(device, bytes, device::Tag::weights);
-        if (!reservation) return fail(std::move(reservation).error());
-        store->reservations_.push_back(*std::move(reservation));
-    }
-    if (!store->region_->allocate(size)) {
-        auto error = cannot_load(Code::out_of_memory,
-                                 "the system refused " + to_string(Bytes{size}) + " of memory",
-                                 "close other programs, or use a smaller model");
-        error.shortfall = {{kCpu, {.needed = size, .available = 0}}};
-        return fail(std::move(error));
-    }
-    auto read = store->read_all(*request.reader, std::max(1U, request.reading_threads));
-    if (!read) return fail(std::move(read).error());
+    std::shared_ptr<WeightStore> store(new WeightStore(std::move(request)));
+    if (auto checked = store->check(); !checked) return fail(std::move(checked).error());
+    store->layout_ = lay_out(store->table_, store->plan_.homes);
+    store->layout_.per_device.try_emplace(store->plan_.compute);
+    if (auto broken = broken_promise(store->plan_.per_device, store->layout_.per_device))
+        return fail(*std::move(broken));
+    for (const auto step : {&WeightStore::reserve, &WeightStore::allocate, &WeightStore::read})
+        if (auto done = ((*store).*step)(); !done) return fail(std::move(done).error());
+    if (!store->layout_.per_device.contains({DeviceKind::disk, 0})) store->reader_.reset();
     return store;
 }
 

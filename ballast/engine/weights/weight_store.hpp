@@ -3,18 +3,23 @@
 // device.
 //
 // Weights keep the type they have in the file. Networks never hold weights; they pin a block for
-// as long as one layer needs it.
+// as long as one layer needs it. A block that lives elsewhere is copied to the compute device when
+// it is pinned, into the ring.
 
 #include <atomic>
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "ballast/engine/device/ledger.hpp"
+#include "ballast/engine/device/transfers.hpp"
 #include "ballast/engine/formats/io/reader.hpp"
 #include "ballast/engine/plan/plan.hpp"
+#include "ballast/engine/weights/layout.hpp"
+#include "ballast/engine/weights/ring.hpp"
 
 namespace ballast::weights {
 
@@ -29,34 +34,39 @@ public:
     ~Pin();
 
     [[nodiscard]] const plan::Block& block() const;
-    /// Bytes of the block's `tensor`-th tensor as stored in the file, aligned to 64 where its size
-    /// is a multiple of 64, else at least to its element.
+    /// Bytes of the block's `tensor`-th tensor as stored in the file, aligned at least to its
+    /// element. The addresses are the compute device's.
     [[nodiscard]] std::span<const std::byte> bytes(std::size_t tensor) const;
 
 private:
     friend class WeightStore;
-    Pin(const WeightStore* store, plan::BlockId id) : store_(store), id_(id) {}
+    Pin(const WeightStore* store, plan::BlockId id, std::optional<std::size_t> slot)
+        : store_(store), id_(id), slot_(slot) {}
 
     const WeightStore* store_ = nullptr;
     plan::BlockId id_;
+    std::optional<std::size_t> slot_;  ///< of the ring; empty: at home
 };
 
 struct LoadRequest {
     std::shared_ptr<const formats::Reader> reader;
     plan::BlockTable table;
     plan::Plan plan;
-    device::Ledger* ledger = nullptr;  ///< must outlive the store
+    device::Ledger* ledger = nullptr;        ///< must outlive the store
+    device::Transfers* transfers = nullptr;  ///< of the plan's devices, must outlive the store too;
+                                             ///< null: the host alone
     unsigned reading_threads = 2;
 };
 
-/// The blocks of one model, in memory. Immutable after loading; pins from any thread.
+/// The blocks of one model, in the memory of their homes. Immutable after loading; pins from any
+/// thread.
 class WeightStore {
 public:
     /// Lays the blocks out, reserves what that takes on every device (all or nothing), allocates
     /// it, then reads. Nothing stays reserved when it fails. Before anything is read:
-    /// `does_not_fit` (the plan, or a limit), `not_available` (a home that cannot hold weights yet:
-    /// all but the CPU), `out_of_memory` (the system refuses), `internal` (a plan of another
-    /// model). After that, what the reader says.
+    /// `does_not_fit` (the plan, or a limit), `not_available` (a device that is not there),
+    /// `out_of_memory` (a device refuses), `internal` (a plan of another model, or one that
+    /// promises other bytes than its blocks take). After that, what reader and devices say.
     static Result<std::shared_ptr<const WeightStore>> load(LoadRequest request);
 
     WeightStore(const WeightStore&) = delete;
@@ -65,10 +75,12 @@ public:
 
     [[nodiscard]] const plan::BlockTable& table() const { return table_; }
     [[nodiscard]] const plan::Plan& plan() const { return plan_; }
-    /// Bytes laid out per device, measured while laying out: what the plan promised.
-    [[nodiscard]] const std::map<DeviceId, Bytes>& realised() const { return realised_; }
+    /// Bytes of blocks per home, measured while laying out: what the plan promised. Those on disk
+    /// stay in the file.
+    [[nodiscard]] const std::map<DeviceId, Bytes>& realised() const { return layout_.per_device; }
 
-    /// Pins one block. A resident block is always granted.
+    /// Pins one block. A resident block is always granted; one from elsewhere is copied first,
+    /// which fails as the ring, the devices and the reader say.
     Result<Pin> pin(plan::BlockId id) const;
 
     /// Number of pins alive now; zero before a store may be destroyed.
@@ -76,19 +88,29 @@ public:
 
 private:
     friend class Pin;
-    class Region;
 
-    WeightStore(plan::BlockTable table, plan::Plan plan);
-    /// Finds each tensor's place; returns the bytes up to the end of the last one.
-    std::size_t lay_out();
-    Result<void> read_all(const formats::Reader& reader, unsigned threads);
+    explicit WeightStore(LoadRequest request);
+    Result<void> check() const;
+    Result<void> reserve();
+    Result<void> allocate();
+    Result<void> read();
 
+    [[nodiscard]] bool is_streamed(plan::BlockId id) const;
+    [[nodiscard]] std::span<const std::byte> at_home(plan::BlockId id, const Piece& piece) const;
+    Result<void> bring(plan::BlockId id, std::span<std::byte> slot) const;
+
+    std::shared_ptr<const formats::Reader> reader_;
     plan::BlockTable table_;
     plan::Plan plan_;
-    std::map<DeviceId, Bytes> realised_;
+    device::Ledger* ledger_;
+    device::Transfers* transfers_;
+    unsigned reading_threads_;
+    std::optional<device::DeviceSet> own_devices_;
+    std::unique_ptr<device::Transfers> own_transfers_;
+    Layout layout_;
     std::vector<device::Reservation> reservations_;
-    std::unique_ptr<Region> region_;
-    std::vector<std::vector<std::size_t>> placed_;  // [block][tensor] -> offset in the region
+    std::map<DeviceId, device::Memory> regions_;
+    std::unique_ptr<Ring> ring_;  ///< null if nothing is streamed
     mutable std::atomic<std::size_t> pins_{0};
 };
 

@@ -6,6 +6,7 @@
 
 #include "ballast/engine/formats/tensor_directory.hpp"
 #include "ballast/engine/plan/block_table.hpp"
+#include "ballast/models/step_costs.hpp"
 
 namespace ballast::models::sd {
 
@@ -15,15 +16,22 @@ struct Part {
     std::string_view section;      ///< of `ballast.config` and of what `inspect` prints
     /// The part's blocks in a file. Fails as `describe_unet` and its like.
     Result<plan::BlockTable> (*blocks)(const formats::TensorDirectory& directory);
+    /// What a step of it costs: a call of the network, encoding a prompt, decoding a picture. The
+    /// order is that of `blocks`. Fails as that does, and for shapes that `check` refuses.
+    Result<StepCosts> (*costs)(const formats::TensorDirectory& directory, const StepShape& shape);
 };
 
 Result<plan::BlockTable> unet_blocks(const formats::TensorDirectory& directory);
 Result<plan::BlockTable> clip_blocks(const formats::TensorDirectory& directory);
 Result<plan::BlockTable> vae_blocks(const formats::TensorDirectory& directory);
 
-inline constexpr Part kUNetPart{"MODEL", "unet", "unet", unet_blocks};
-inline constexpr Part kTextPart{"CLIP", "text", "clip_l", clip_blocks};
-inline constexpr Part kVaePart{"VAE", "vae", "vae", vae_blocks};
+Result<StepCosts> unet_costs(const formats::TensorDirectory& directory, const StepShape& shape);
+Result<StepCosts> clip_costs(const formats::TensorDirectory& directory, const StepShape& shape);
+Result<StepCosts> vae_costs(const formats::TensorDirectory& directory, const StepShape& shape);
+
+inline constexpr Part kUNetPart{"MODEL", "unet", "unet", unet_blocks, unet_costs};
+inline constexpr Part kTextPart{"CLIP", "text", "clip_l", clip_blocks, clip_costs};
+inline constexpr Part kVaePart{"VAE", "vae", "vae", vae_blocks, vae_costs};
 inline constexpr std::array kParts{kUNetPart, kTextPart, kVaePart};
 
 /// The part that a loader's output of that type stands for; null for other types.

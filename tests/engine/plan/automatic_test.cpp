@@ -109,6 +109,40 @@ TEST(StepCost, HugeFiguresDoNotOverflow) {
     const auto cost =
         step_cost(blocks, std::vector(3, kCpu), kGpu0, machine, Bytes{std::uint64_t{1} << 61U});
     EXPECT_GE(cost.step_ns, cost.compute_ns / 2);
+    const auto more = equal_blocks(10'000, std::uint64_t{1} << 60U, ~std::uint64_t{0});
+    const auto slower =
+        step_cost(more, std::vector(10'000, kDisk), kGpu0, machine, Bytes{std::uint64_t{1} << 61U});
+    EXPECT_GE(slower.step_ns, cost.step_ns);
+    EXPECT_GE(slower.transfer_ns, cost.transfer_ns);
+}
+
+TEST(StepTimer, TimesEveryPlacementOfItsModelLikeStepCost) {
+    const auto machine =
+        machine_of({device(kCpu, kGiB), device(kGpu0, kGiB), device(kGpu1, kGiB)}, 7'000'000'000);
+    const auto blocks = equal_blocks(6, 30 * kMiB, 40'000'000'000);
+    const std::vector places{kGpu0, kCpu, kGpu1, kDisk};
+    StepTimer timer(blocks, places, kGpu0, machine);
+    for (std::size_t number = 0; number < 4096; number += 37) {
+        std::vector<PlaceIndex> at;
+        std::vector<DeviceId> homes;
+        for (std::size_t rest = number; at.size() < blocks.size(); rest /= 4) {
+            at.push_back(static_cast<PlaceIndex>(rest % 4));
+            homes.push_back(places[rest % 4]);
+        }
+        const Bytes ring{60 * kMiB};
+        EXPECT_EQ(timer(at, ring), step_cost(blocks, homes, kGpu0, machine, ring));
+    }
+    EXPECT_FALSE(timer.is_away(0));
+    EXPECT_TRUE(timer.is_away(3));
+}
+
+TEST(AutomaticPlan, WhatNoWayLeadsToTheComputeDeviceStaysThere) {
+    auto machine = machine_of({device(kCpu, kGiB), device(kGpu0, kGiB)});
+    machine.links.clear();
+    Scene scene{equal_blocks(4, 512 * kMiB), machine};
+    const auto plan = plan_on(scene.request(), kGpu0);
+    EXPECT_FALSE(plan.fits());
+    EXPECT_THAT(plan.homes, Each(kGpu0));
 }
 
 TEST(AutomaticPlan, AModelThatFitsIsResidentOnTheLargeCard) {

@@ -2,44 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <fstream>
+
+#include "tests/support/pattern_file.hpp"
 
 namespace ballast::weights {
 namespace {
 
 using namespace ballast::literals;
-
-/// A file that exists only here: byte i is i * 7 mod 251.
-class PatternReader final : public formats::Reader {
-public:
-    explicit PatternReader(std::uint64_t fails_from = ~std::uint64_t{0})
-        : fails_from_(fails_from) {}
-
-    Result<void> read(std::uint64_t offset, std::span<std::byte> destination) const override {
-        ++reads;
-        if (offset + destination.size() > fails_from_)
-            return fail(Error{.code = Code::io, .what = "cannot read", .why = "broken disk"});
-        for (std::size_t i = 0; i < destination.size(); ++i) destination[i] = at(offset + i);
-        return {};
-    }
-
-    static std::byte at(std::uint64_t offset) { return static_cast<std::byte>(offset * 7 % 251); }
-
-    mutable std::atomic<int> reads{0};
-
-private:
-    std::uint64_t fails_from_;
-};
-
-plan::BlockTensor bytes_at(std::string name, std::uint64_t offset, std::uint64_t size) {
-    return {.name = std::move(name),
-            .type = ElementType::u8,
-            .shape = {static_cast<std::int64_t>(size)},
-            .offset = offset,
-            .bytes = Bytes{size}};
-}
 
 struct Fixture {
     explicit Fixture(std::vector<plan::BlockTensor> tensors,
@@ -96,14 +67,24 @@ TEST(WeightStore, RealisesExactlyWhatThePlanSays) {
     EXPECT_EQ(fixture.ledger.snapshot().at(kCpu).tag(device::Tag::weights).now, 1024_B);
 }
 
-TEST(WeightStore, MeasuresWhatItLaysOutInsteadOfBelievingThePlan) {
+TEST(WeightStore, RefusesAPlanThatPromisesOtherBytesThanItsBlocksTake) {
     Fixture fixture({bytes_at("a.weight", 0, 1000), bytes_at("b.weight", 1000, 24)});
     auto plan = plan::resident_plan(fixture.table, kCpu, std::nullopt);
-    plan.per_device[kCpu] = 5_B;
+    plan.per_device[kCpu] = 1023_B;
     const auto store = fixture.load(plan);
+    ASSERT_FALSE(store.has_value());
+    EXPECT_EQ(store.error().code, Code::internal);
+    EXPECT_NE(store.error().why.find("1023 bytes for cpu, its blocks take 1024"),
+              std::string::npos);
+    plan.per_device = {{kCpu, 1024_B}, {{DeviceKind::cuda, 0}, 1_B}};
+    EXPECT_EQ(fixture.load(plan).error().place.key, "cuda:0");
+    EXPECT_EQ(fixture.reader->reads, 0);
+}
+
+TEST(WeightStore, LaysTensorsOutWithoutALostByte) {
+    Fixture fixture({bytes_at("a.weight", 0, 1000), bytes_at("b.weight", 1000, 24)});
+    const auto store = fixture.load();
     ASSERT_TRUE(store.has_value());
-    EXPECT_EQ((*store)->realised().at(kCpu), 1024_B);
-    EXPECT_EQ(fixture.ledger.snapshot().at(kCpu).tag(device::Tag::weights).now, 1024_B);
     // what stands between the first and the last byte that a pin shows
     const auto first = (*store)->pin({0});
     const auto last = (*store)->pin({1});

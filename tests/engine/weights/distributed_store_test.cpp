@@ -1,0 +1,216 @@
+// Weight stores over several devices, simulated ones.
+
+#include <gtest/gtest.h>
+
+#include "ballast/engine/device/sim/sim_machine.hpp"
+#include "ballast/engine/weights/weight_store.hpp"
+#include "tests/support/pattern_file.hpp"
+#include "tests/support/random.hpp"
+
+namespace ballast::weights {
+namespace {
+
+using namespace ballast::literals;
+
+constexpr DeviceId kCard{DeviceKind::cuda, 0};
+constexpr DeviceId kOther{DeviceKind::cuda, 1};
+constexpr DeviceId kDisk{DeviceKind::disk, 0};
+
+machine::MachineProfile two_cards() {
+    machine::MachineProfile profile;
+    for (const auto id : {kCard, kOther}) profile.devices.push_back({.id = id, .total = 64_MiB});
+    return profile;
+}
+
+struct Fixture {
+    Fixture() {
+        std::vector<plan::BlockTensor> tensors;
+        std::uint64_t offset = 0;
+        for (const auto* name : {"a", "b", "c", "d"})
+            for (const auto& [part, size] : {std::pair{".weight", 700'001U}, {".bias", 35U}}) {
+                tensors.push_back(bytes_at(std::string(name) + part, offset, size));
+                offset += size;
+            }
+        table = plan::group_into_blocks(tensors);
+    }
+
+    plan::Plan plan(DeviceId compute, std::vector<DeviceId> homes) const {
+        plan::Plan made;
+        made.compute = compute;
+        for (std::size_t i = 0; i < homes.size(); ++i)
+            made.per_device[homes[i]] += table.blocks()[i].bytes;
+        made.homes = std::move(homes);
+        made.ring = Bytes{2 * 700'096};
+        return made;
+    }
+    Result<std::shared_ptr<const WeightStore>> load(plan::Plan made) {
+        return WeightStore::load({.reader = reader,
+                                  .table = table,
+                                  .plan = std::move(made),
+                                  .ledger = &ledger,
+                                  .transfers = &transfers});
+    }
+    Bytes held(DeviceId device) { return ledger.snapshot()[device].now; }
+    void expect_nothing_held() {
+        for (const auto& [device, use] : ledger.snapshot()) {
+            EXPECT_EQ(use.now, 0_B) << to_string(device);
+            EXPECT_EQ(use.tag(device::Tag::simulation).now, 0_B);
+        }
+        for (const auto& device : machine.devices().all())
+            EXPECT_EQ(device->memory().held, 0_B) << to_string(device->id());
+    }
+
+    std::shared_ptr<PatternReader> reader = std::make_shared<PatternReader>();
+    plan::BlockTable table;
+    device::Ledger ledger;
+    device::sim::SimMachine machine{two_cards(), std::make_shared<device::sim::VirtualTime>(),
+                                    &ledger};
+    device::Transfers transfers{machine.devices(), ledger};
+};
+
+void expect_bytes_of_file(const WeightStore& store) {
+    for (std::uint32_t b = 0; b < store.table().blocks().size(); ++b) {
+        const auto pin = store.pin({b});
+        ASSERT_TRUE(pin.has_value()) << to_string(pin.error());
+        for (std::size_t t = 0; t < pin->block().tensors.size(); ++t) {
+            const auto bytes = pin->bytes(t);
+            const auto from = pin->block().tensors[t].offset;
+            for (std::size_t i = 0; i < bytes.size(); ++i)
+                ASSERT_EQ(bytes[i], PatternReader::at(from + i))
+                    << pin->block().tensors[t].name << " " << i;
+        }
+    }
+}
+
+TEST(DistributedStore, ShowsTheFilesBytesWhereverBlocksLive) {
+    ::ballast::testing::Random random(11);
+    const std::vector<DeviceId> homes{kCpu, kCard, kOther, kDisk};
+    for (int round = 0; round < 40; ++round) {
+        Fixture fixture;
+        std::vector<DeviceId> chosen;
+        for (int i = 0; i < 4; ++i) chosen.push_back(homes[random.below(homes.size())]);
+        const auto compute = homes[random.below(3)];
+        const auto store = fixture.load(fixture.plan(compute, chosen));
+        ASSERT_TRUE(store.has_value()) << to_string(store.error());
+        expect_bytes_of_file(**store);
+        expect_bytes_of_file(**store);
+    }
+}
+
+TEST(DistributedStore, PlannedBytesAreRealisedBytesAreReservedBytes) {
+    Fixture fixture;
+    const auto made = fixture.plan(kCard, {kCard, kOther, kDisk, kCpu});
+    const auto store = fixture.load(made);
+    ASSERT_TRUE(store.has_value());
+    EXPECT_EQ((*store)->realised(), made.per_device);
+    const auto snapshot = fixture.ledger.snapshot();
+    for (const auto& [device, bytes] : made.per_device)
+        EXPECT_EQ(snapshot.at(device).tag(device::Tag::weights).now, bytes) << to_string(device);
+    EXPECT_EQ(snapshot.at(kCard).tag(device::Tag::ring).now, made.ring);
+    EXPECT_EQ(snapshot.at(kCpu).tag(device::Tag::simulation).now,
+              made.per_device.at(kCard) + made.per_device.at(kOther) + made.ring)
+        << "bytes of simulated cards lie in host memory";
+}
+
+TEST(DistributedStore, GivesEverythingBackOnEveryDevice) {
+    Fixture fixture;
+    {
+        const auto store = fixture.load(fixture.plan(kCard, {kCard, kOther, kDisk, kCpu}));
+        ASSERT_TRUE(store.has_value());
+        EXPECT_FALSE(fixture.held(kOther).is_zero());
+    }
+    fixture.expect_nothing_held();
+}
+
+TEST(DistributedStore, NothingIsHeldWhenOneDeviceOfSeveralRefuses) {
+    for (const auto limited : {kCpu, kCard, kOther}) {
+        Fixture fixture;
+        fixture.ledger.set_limit(limited, 700'000_B);
+        const auto store = fixture.load(fixture.plan(kCard, {kCard, kOther, kCpu, kCpu}));
+        ASSERT_FALSE(store.has_value());
+        EXPECT_EQ(store.error().code, Code::does_not_fit);
+        EXPECT_TRUE(store.error().shortfall.contains(limited));
+        EXPECT_EQ(fixture.reader->reads, 0);
+        fixture.expect_nothing_held();
+    }
+}
+
+TEST(DistributedStore, NothingIsHeldWhenADriverRefusesOrACopyFails) {
+    for (const auto& faults : {device::sim::Faults{.allocation = 1}, {.copy = 1}, {.lost_at = 1}}) {
+        Fixture fixture;
+        fixture.machine.inject(kOther, faults);
+        const auto store = fixture.load(fixture.plan(kCard, {kCard, kOther, kCpu, kCpu}));
+        ASSERT_FALSE(store.has_value());
+        fixture.expect_nothing_held();
+    }
+}
+
+TEST(DistributedStore, AFailedCopyAtUseIsToldAndTheNextUseWorks) {
+    Fixture fixture;
+    const auto store = fixture.load(fixture.plan(kCard, {kCard, kCpu, kCpu, kCpu}));
+    ASSERT_TRUE(store.has_value());
+    ASSERT_TRUE((*store)->pin({1}).has_value());
+    // streams of failed copies are broken for good, as a device that lost its context is
+    fixture.machine.inject(kCard, {.lost_at = 1});
+    const auto failed = (*store)->pin({2});
+    ASSERT_FALSE(failed.has_value());
+    EXPECT_EQ(failed.error().code, Code::device_lost);
+    EXPECT_EQ(failed.error().place.key, "c");
+    EXPECT_TRUE((*store)->pin({0}).has_value()) << "resident blocks need no copy";
+    EXPECT_EQ((*store)->pins(), 0U);
+}
+
+TEST(DistributedStore, ABlockThatIsStillInTheRingIsNotCopiedAgain) {
+    Fixture fixture;
+    const auto store = fixture.load(fixture.plan(kCard, {kCard, kCpu, kCpu, kCpu}));
+    ASSERT_TRUE(store.has_value());
+    fixture.transfers.reset_counts();
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_TRUE((*store)->pin({1}).has_value());
+        ASSERT_TRUE((*store)->pin({2}).has_value());
+    }
+    EXPECT_EQ((fixture.transfers.counts().ways.at({kCpu, kCard}).copies), 2U);
+    ASSERT_TRUE((*store)->pin({3}).has_value());
+    ASSERT_TRUE((*store)->pin({2}).has_value()) << "the older one made room";
+    EXPECT_EQ((fixture.transfers.counts().ways.at({kCpu, kCard}).copies), 3U);
+}
+
+TEST(DistributedStore, MorePinsThanSlotsAreAnErrorNotADeadlock) {
+    Fixture fixture;
+    const auto store = fixture.load(fixture.plan(kCard, {kCpu, kCpu, kCpu, kCpu}));
+    ASSERT_TRUE(store.has_value());
+    {
+        const auto first = (*store)->pin({0});
+        const auto second = (*store)->pin({1});
+        const auto third = (*store)->pin({2});
+        ASSERT_TRUE(first.has_value() && second.has_value());
+        ASSERT_FALSE(third.has_value());
+        EXPECT_EQ(third.error().code, Code::out_of_memory);
+    }
+    EXPECT_TRUE((*store)->pin({2}).has_value());
+}
+
+TEST(DistributedStore, HomesOfOnePoolAreReadInPlace) {
+    Fixture fixture;
+    auto made = fixture.plan(kCard, {kCard, kCpu, kCpu, kCpu});
+    made.ring = 0_B;
+    made.read_in_place = {kCpu};
+    const auto store = fixture.load(made);
+    ASSERT_TRUE(store.has_value());
+    fixture.transfers.reset_counts();
+    expect_bytes_of_file(**store);
+    EXPECT_TRUE(fixture.transfers.counts().ways.empty());
+}
+
+TEST(DistributedStore, APlanWithoutRoomForItsStreamedBlocksIsAFault) {
+    Fixture fixture;
+    auto made = fixture.plan(kCard, {kCard, kCpu, kCpu, kCpu});
+    made.ring = 700'000_B;
+    const auto store = fixture.load(made);
+    ASSERT_FALSE(store.has_value());
+    EXPECT_EQ(store.error().code, Code::internal);
+    fixture.expect_nothing_held();
+}
+
+}  // namespace
+}  // namespace ballast::weights
