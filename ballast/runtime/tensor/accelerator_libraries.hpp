@@ -18,7 +18,8 @@ struct AcceleratorLibraries {
     std::vector<Error> failures{};
 };
 
-/// Opens those that lie beside the libtorch in use. They stay open; a second call costs nothing.
+/// Opens those that lie beside the libtorch in use; before the first tensor, since torch remembers
+/// which accelerators it found. They stay open; a second call costs nothing.
 AcceleratorLibraries load_accelerator_libraries();
 
 /// The same for another folder.

@@ -78,6 +78,10 @@ public:
           guard_(where.type()),
           granularity_(granularity_of(where.type())) {}
 
+    [[nodiscard]] c10::Device where() const { return where_; }
+    /// The calling thread's.
+    [[nodiscard]] c10::Stream current_stream() const { return guard_.getStream(where_); }
+
     [[nodiscard]] DeviceId id() const override { return id_; }
     [[nodiscard]] Bytes granularity() const override { return granularity_; }
     [[nodiscard]] bool is_host_accessible() const override { return false; }
@@ -129,18 +133,8 @@ public:
     /// A tensor over bytes of ours.
     [[nodiscard]] at::Tensor over(std::span<const std::byte> bytes, at::ScalarType type,
                                   at::IntArrayRef shape) const {
-        const std::scoped_lock lock(mutex_);
-        auto block = blocks_.upper_bound(bytes.data());
-        const bool is_ours =
-            block != blocks_.begin() &&
-            static_cast<std::size_t>(bytes.data() - (--block)->first) < block->second.size;
-        if (!is_ours)
-            throw Failure(Error{.code = Code::internal,
-                                .what = "cannot use memory of " + to_string(id_),
-                                .why = "it was not allocated there",
-                                .hint = "report this as a fault of Ballast"});
-        const auto offset = static_cast<std::size_t>(bytes.data() - block->first);
-        return at::for_blob(block->second.data.get(), shape)
+        const auto [data, offset] = bytes.empty() ? Place{} : place_of(bytes);
+        return at::for_blob(data, shape)
             .storage_offset(static_cast<std::int64_t>(offset / c10::elementSize(type)))
             .options(at::TensorOptions(type).device(where_))
             .target_device(where_)
@@ -153,6 +147,26 @@ private:
         ReservedAddresses addresses;  // for device types whose pointers are no addresses
         std::size_t size;
     };
+
+    /// What a tensor begins with, and bytes from there.
+    struct Place {
+        void* data = nullptr;
+        std::size_t offset = 0;
+    };
+    [[nodiscard]] Place place_of(std::span<const std::byte> bytes) const {
+        const std::scoped_lock lock(mutex_);
+        if (auto block = blocks_.upper_bound(bytes.data()); block != blocks_.begin()) {
+            --block;
+            const auto offset = static_cast<std::size_t>(bytes.data() - block->first);
+            const auto size = block->second.size;
+            if (offset < size && bytes.size() <= size - offset)
+                return {block->second.data.get(), offset};
+        }
+        throw Failure(Error{.code = Code::internal,
+                            .what = "cannot use memory of " + to_string(id_),
+                            .why = "it was not allocated there",
+                            .hint = "report this as a fault of Ballast"});
+    }
 
     /// Wakes the device.
     void prepare() const {
@@ -273,6 +287,16 @@ std::vector<std::shared_ptr<device::Device>> torch_devices() {
         }
     }
     return devices;
+}
+
+at::Device tensor_device(const device::Device& device) {
+    const auto* known = dynamic_cast<const TorchDevice*>(&device);
+    return known == nullptr ? at::Device(at::kCPU) : known->where();
+}
+
+void finish_arithmetic(const device::Device& device) {
+    if (const auto* known = dynamic_cast<const TorchDevice*>(&device))
+        known->current_stream().synchronize();
 }
 
 at::Tensor view_on(const device::Device& device, std::span<const std::byte> bytes,

@@ -22,12 +22,19 @@
 
 namespace ballast::runtime {
 
-/// One for each accelerator that torch sees now (`load_accelerator_libraries` first). Costs
-/// nothing: a device is woken when it is used. Its back end must offer streams, events, and to
+/// One for each accelerator that torch sees now (`load_accelerator_libraries` first). Call
+/// it once for a machine: each device knows the memory that it allocated itself. Costs nothing: a
+/// device is woken when it is used. Its back end must offer streams, events, and to
 /// wait for a whole device. What it allocates is freed only when the device is idle, and is never
 /// mixed with what tensors of other streams leave behind. `empty_cache` acts on all devices of the
 /// type.
 std::vector<std::shared_ptr<device::Device>> torch_devices();
+
+/// Where tensors over the memory of `device` lie: the processor for all that are not torch's.
+at::Device tensor_device(const device::Device& device);
+
+/// Returns when everything is done that the calling thread has begun on `device`.
+void finish_arithmetic(const device::Device& device);
 
 /// A tensor over `bytes` of `device`, which must outlive it and every view of it. Never written
 /// to. They begin at a multiple of the type's size within their allocation.
