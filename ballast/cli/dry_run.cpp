@@ -55,8 +55,8 @@ struct Total {
 Total total_of(const std::vector<PlannedModel>& models, const graph::RuntimeOptions& options) {
     Total total;
     for (const auto& model : models) total.bytes += model.table.bytes();
-    const auto limit = options.memory_limits.find(kCpu);
-    if (limit != options.memory_limits.end() && total.bytes > limit->second)
+    const auto limit = options.memory.limits.find(kCpu);
+    if (limit != options.memory.limits.end() && total.bytes > limit->second)
         total.shortfall[kCpu] = {.needed = total.bytes.count(), .available = limit->second.count()};
     return total;
 }

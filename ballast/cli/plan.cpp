@@ -8,7 +8,10 @@
 #include "ballast/cli/command_settings.hpp"
 #include "ballast/cli/machine.hpp"
 #include "ballast/cli/models_to_plan.hpp"
+#include "ballast/cli/plan_chart.hpp"
 #include "ballast/cli/plan_text.hpp"
+#include "ballast/cli/writable.hpp"
+#include "ballast/engine/core/write_file.hpp"
 #include "ballast/engine/plan/allocation.hpp"
 #include "ballast/engine/plan/distorch2.hpp"
 
@@ -211,11 +214,27 @@ Json document_of(const std::vector<Planned>& all) {
     return document;
 }
 
+Result<void> require_chart(const Settings& settings, const Invocation& invocation) {
+    const auto file = settings.text("chart");
+    if (file.empty()) return {};
+    return require_chart_file(
+        file, {invocation.operand, settings.text("blocks"), settings.text("simulate")});
+}
+
+Result<void> write_chart(const std::string& file, const std::vector<Planned>& all) {
+    if (file.empty()) return {};
+    std::vector<ChartModel> models;
+    for (const auto& planned : all) models.push_back({planned.name, planned.request, planned.plan});
+    return write_file(file, plan_chart(models), "the chart");
+}
+
 }  // namespace
 
 int plan(const Invocation& invocation, Console& console) {
     const auto settings = command_settings(invocation.command->settings, invocation.given);
     if (!settings) return console.fail(settings.error());
+    if (const auto chart = require_chart(*settings, invocation); !chart)
+        return console.fail(chart.error());
     const auto machine = machine_of(*settings);
     if (!machine) return console.fail(machine.error());
     auto models = models_to_plan(invocation, *settings);
@@ -227,6 +246,8 @@ int plan(const Invocation& invocation, Console& console) {
         if (!planned) return console.fail(planned.error());
         all.push_back(*std::move(planned));
     }
+    if (const auto drawn = write_chart(settings->text("chart"), all); !drawn)
+        return console.fail(drawn.error());
     const auto detail = settings->flag("explain") ? Detail::everything : Detail::summary;
     for (const auto& planned : all)
         console.say(fmt::format("{}\n{}\n", escaped(planned.name),

@@ -11,6 +11,7 @@
 
 #include "ballast/cli/run_options.hpp"
 #include "ballast/engine/formats/tensor_directory.hpp"
+#include "ballast/graph/distribution_nodes.hpp"
 #include "ballast/graph/required_models.hpp"
 #include "ballast/graph/suitable_loader.hpp"
 #include "ballast/graph/work_list.hpp"
@@ -34,7 +35,7 @@ std::set<std::pair<std::size_t, std::size_t>> used_outputs(const graph::ValidWor
 
 /// Loaders of a text encoder or an autoencoder take any file that has such a part.
 bool is_component(const graph::ValidNode& node) {
-    const auto& type = node.declaration->class_type;
+    const auto type = graph::base_class(node.declaration->class_type);
     return type == "CLIPLoader" || type == "VAELoader";
 }
 
@@ -43,8 +44,8 @@ bool is_component(const graph::ValidNode& node) {
 class Planner {
 public:
     explicit Planner(const graph::RuntimeOptions& options) : folders_(folders(options)) {
-        const auto limit = options.memory_limits.find(kCpu);
-        if (limit != options.memory_limits.end()) left_ = limit->second;
+        const auto limit = options.memory.limits.find(kCpu);
+        if (limit != options.memory.limits.end()) left_ = limit->second;
     }
 
     Result<void> add(const graph::RequiredModel& required, const graph::ValidNode& node,

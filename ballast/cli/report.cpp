@@ -58,10 +58,24 @@ Json to_json(const graph::ModelReport& model) {
             {"plan", model.plan_digest}};
 }
 
-/// Nothing is streamed so far: weights stay where they are read to.
-Json streaming() {
-    return {{"transfers", 0}, {"bytes", 0},     {"compute_s", 0.0},  {"transfer_s", 0.0},
-            {"wall_s", 0.0},  {"bound_s", 0.0}, {"overlap", nullptr}};
+/// The share of the shorter one of arithmetic and transfers that ran beside the other.
+std::optional<double> overlap(const graph::StreamingReport& streaming) {
+    const auto shorter = std::min(streaming.compute_seconds, streaming.transfer_seconds);
+    if (shorter <= 0) return std::nullopt;
+    const auto together =
+        streaming.compute_seconds + streaming.transfer_seconds - streaming.wall_seconds;
+    return std::clamp(together / shorter, 0.0, 1.0);
+}
+
+Json to_json(const graph::StreamingReport& streaming) {
+    const auto share = overlap(streaming);
+    return {{"transfers", streaming.transfers},
+            {"bytes", streaming.bytes.count()},
+            {"compute_s", streaming.compute_seconds},
+            {"transfer_s", streaming.transfer_seconds},
+            {"wall_s", streaming.wall_seconds},
+            {"bound_s", streaming.bound_seconds},
+            {"overlap", share ? Json(*share) : Json(nullptr)}};
 }
 
 }  // namespace
@@ -115,11 +129,11 @@ Json to_json(const Record& record) {
                   {"seconds", to_json(record.seconds())},
                   {"devices", devices_of(record.runtime)},
                   {"models", std::move(models)},
-                  {"streaming", streaming()},
+                  {"streaming", to_json(record.runtime.streaming)},
                   {"cache", {{"executed", last.executed}, {"cached", last.cached}}},
                   {"runs", std::move(runs)},
                   {"warnings", record.warnings},
-                  {"simulated", false},
+                  {"simulated", record.is_simulated},
                   {"runtime", record.runtime_version}};
     if (record.error) document["error"] = cli::to_json(*record.error);
     return document;
@@ -134,10 +148,18 @@ std::string to_text(const Record& record) {
     fmt::format_to(out, "{:.2f} s: load {:.2f}, sample {:.2f}, decode {:.2f}\n", seconds.total,
                    seconds.load, seconds.sample, seconds.decode);
     for (const auto& [device, use] : record.runtime.devices)
-        fmt::format_to(out, "{}: weights {}, peak {}{}\n", to_string(device),
+        fmt::format_to(out, "{}: weights {} planned, {} realised, peak {}{}\n", to_string(device),
+                       to_string(Bytes{bytes_on(record.runtime.planned, device)}),
                        to_string(Bytes{bytes_on(record.runtime.realised, device)}),
                        to_string(use.peak),
                        use.limit ? fmt::format(", limit {}", to_string(*use.limit)) : "");
+    const auto& moved = record.runtime.streaming;
+    if (moved.transfers > 0)
+        fmt::format_to(out, "{} in {} copies between devices\n", to_string(moved.bytes),
+                       moved.transfers);
+    if (record.is_simulated && moved.wall_seconds > 0)
+        fmt::format_to(out, "simulated: {:.3f} s, arithmetic {:.3f} s, transfers {:.3f} s\n",
+                       moved.wall_seconds, moved.compute_seconds, moved.transfer_seconds);
     return text;
 }
 

@@ -40,6 +40,7 @@ struct Record {
     std::vector<Output> outputs;  ///< of all passes, each once
     graph::RuntimeReport runtime;
     std::string runtime_version;
+    bool is_simulated = false;
     std::vector<std::string> warnings;
     std::optional<Error> error;
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ballast/cli/command_settings.hpp"
 #include "ballast/cli/progress.hpp"
 
@@ -24,15 +26,6 @@ ComputeType compute_type(const Settings& settings, const TypeSettings& names) {
     return ComputeType::automatic;
 }
 
-Error no_such_device(DeviceId device) {
-    return {
-        .code = Code::not_available,
-        .what = "not available yet",
-        .why = fmt::format("{} cannot be used, cpu is the only device so far", to_string(device)),
-        .place = {.key = "--memory-limit"},
-        .hint = "limit cpu, for example cpu=4gb"};
-}
-
 LogLevel log_level(const Settings& settings) {
     if (settings.flag("quiet")) return LogLevel::error;
     if (settings.flag("verbose")) return LogLevel::debug;
@@ -52,21 +45,39 @@ Result<Settings> run_settings(const std::vector<GivenSetting>& command_line,
                           .why = "standard input can be read once, and the workflow comes from it",
                           .place = {.key = "--settings"},
                           .hint = "put one of the two into a file"});
-    auto settings = command_settings(kRunCommand, command_line);
-    if (!settings) return settings;
-    for (const auto& [device, ignored] : settings->device_sizes("memory-limit"))
-        if (device != kCpu) return fail(no_such_device(device));
-    return settings;
+    return command_settings(kRunCommand, command_line);
 }
 
-graph::RuntimeOptions runtime_options(const Settings& settings) {
+Result<void> require_limited_devices(const Settings& settings, const Machine& machine) {
+    for (const auto& [device, ignored] : settings.device_sizes("memory-limit")) {
+        const auto is_there = std::ranges::any_of(
+            machine.assessment.devices,
+            [id = device](const machine::DeviceAssessment& each) { return each.id == id; });
+        if (is_there) continue;
+        std::string present;
+        for (const auto& each : machine.assessment.devices)
+            present += (present.empty() ? "" : ", ") + to_string(each.id);
+        return fail(Error{.code = Code::usage,
+                          .what = "cannot limit the memory",
+                          .why = fmt::format("there is no device {}", to_string(device)),
+                          .place = {.key = "--memory-limit"},
+                          .hint = "present: " + present});
+    }
+    return {};
+}
+
+graph::RuntimeOptions runtime_options(const Settings& settings, const Machine& machine) {
     graph::RuntimeOptions options;
+    options.profile = machine.profile;
+    options.is_simulated = machine.is_simulated;
+    options.is_real_time = settings.text("clock") == "real";
+    options.memory = machine.options;
+    options.allocation = settings.text("allocation");
     for (const auto& root : settings.list("models")) options.model_roots.emplace_back(root);
     options.input_folder = settings.text("input");
     options.output_folder = settings.text("output");
     options.temp_folder = settings.text("temp-directory");
     if (options.temp_folder.empty()) options.temp_folder = options.output_folder / "temp";
-    options.memory_limits = settings.device_sizes("memory-limit");
     options.unet_type = compute_type(settings, kUnet);
     options.vae_type = compute_type(settings, kVae);
     options.text_encoder_type = compute_type(settings, kTextEncoder);

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ballast/cli/machine.hpp"
 #include "ballast/engine/core/settings.hpp"
 #include "ballast/graph/execution.hpp"
 #include "ballast/graph/runtime.hpp"
@@ -15,7 +16,10 @@ namespace ballast::cli {
 Result<Settings> run_settings(const std::vector<GivenSetting>& command_line,
                               std::string_view workflow);
 
-graph::RuntimeOptions runtime_options(const Settings& settings);
+/// Fails with `usage` for a limit of a device that the machine does not have.
+Result<void> require_limited_devices(const Settings& settings, const Machine& machine);
+
+graph::RuntimeOptions runtime_options(const Settings& settings, const Machine& machine);
 graph::CachePolicy cache_policy(const Settings& settings);
 graph::Folders folders(const graph::RuntimeOptions& options);
 

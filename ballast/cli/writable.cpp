@@ -23,7 +23,6 @@ Error refused(const char* what, const fs::path& where, std::string why, std::str
 }
 
 constexpr auto kPictures = "cannot write pictures";
-constexpr auto kReport = "cannot write the report";
 
 int access_fault(const fs::path& path, int mode) {
     return ::access(path.c_str(), mode) == 0 ? 0 : errno;
@@ -46,6 +45,30 @@ fs::path nearest_existing(fs::path folder) {
         folder = std::move(above);
     }
     return folder.empty() ? fs::path(".") : folder;
+}
+
+/// `what` says what cannot be done, `option` names the file.
+Result<void> require_file(const fs::path& file, const std::vector<fs::path>& inputs,
+                          const char* what, std::string_view option) {
+    std::error_code ignored;
+    for (const auto& input : inputs)
+        if (fs::equivalent(file, input, ignored)) {
+            auto error = refused(what, file, "it would replace what the command reads", option);
+            error.code = Code::usage;
+            return fail(std::move(error));
+        }
+    const auto status = fs::status(file, ignored);
+    int fault = 0;
+    if (fs::is_directory(status)) {
+        fault = EISDIR;
+    } else if (fs::exists(status) && !fs::is_regular_file(status)) {
+        fault = access_fault(file, W_OK);
+    } else {
+        const auto folder = file.parent_path();
+        fault = access_fault(folder.empty() ? "." : folder, W_OK | X_OK);
+    }
+    if (fault != 0) return fail(refused(what, file, system_reason(fault), option));
+    return {};
 }
 
 }  // namespace
@@ -85,26 +108,11 @@ Result<void> make_folder(const PictureFolder& folder) {
 }
 
 Result<void> require_report_file(const fs::path& file, const std::vector<fs::path>& inputs) {
-    constexpr std::string_view kOption = "--report";
-    std::error_code ignored;
-    for (const auto& input : inputs)
-        if (fs::equivalent(file, input, ignored)) {
-            auto error = refused(kReport, file, "it would replace what the run reads", kOption);
-            error.code = Code::usage;
-            return fail(std::move(error));
-        }
-    const auto status = fs::status(file, ignored);
-    int fault = 0;
-    if (fs::is_directory(status)) {
-        fault = EISDIR;
-    } else if (fs::exists(status) && !fs::is_regular_file(status)) {
-        fault = access_fault(file, W_OK);
-    } else {
-        const auto folder = file.parent_path();
-        fault = access_fault(folder.empty() ? "." : folder, W_OK | X_OK);
-    }
-    if (fault != 0) return fail(refused(kReport, file, system_reason(fault), kOption));
-    return {};
+    return require_file(file, inputs, "cannot write the report", "--report");
+}
+
+Result<void> require_chart_file(const fs::path& file, const std::vector<fs::path>& inputs) {
+    return require_file(file, inputs, "cannot write the chart", "--chart");
 }
 
 }  // namespace ballast::cli

@@ -33,4 +33,8 @@ Result<void> make_folder(const PictureFolder& folder);
 Result<void> require_report_file(const std::filesystem::path& file,
                                  const std::vector<std::filesystem::path>& inputs = {});
 
+/// The same of the file that --chart names.
+Result<void> require_chart_file(const std::filesystem::path& file,
+                                const std::vector<std::filesystem::path>& inputs);
+
 }  // namespace ballast::cli

@@ -66,6 +66,13 @@ Converted number_of_text(std::string_view text) {
     return finite(*value);
 }
 
+/// Of a choice: as it is, or the default where a device is called none.
+Json chosen(const Json& value, const ChoiceField& field) {
+    const bool is_none = value.is_null() || value == "None";
+    if (!is_none || !std::holds_alternative<PresentDevices>(field.from)) return value;
+    return field.default_value;
+}
+
 }  // namespace
 
 Converted to_integer(const Json& value) {
@@ -97,7 +104,12 @@ Converted converted(const Json& value, const InputDeclaration& input) {
     if (std::holds_alternative<IntegerField>(input.field)) return to_integer(value);
     if (std::holds_alternative<NumberField>(input.field)) return to_number(value);
     if (std::holds_alternative<TextField>(input.field)) return to_text(value);
-    if (std::holds_alternative<ToggleField>(input.field)) return to_flag(value);
+    if (const auto* toggle = std::get_if<ToggleField>(&input.field)) {
+        if (toggle->truth == Truth::literal && !value.is_boolean())
+            return tl::unexpected<std::string>("neither true nor false");
+        return to_flag(value);
+    }
+    if (const auto* choice = std::get_if<ChoiceField>(&input.field)) return chosen(value, *choice);
     return value;
 }
 

@@ -25,7 +25,7 @@ Converted to_text(const Json& value);
 /// BOOLEAN: false, zero, null and whatever is empty are false.
 Converted to_flag(const Json& value);
 
-/// `value` as `input` wants it. Choices stay as they are.
+/// `value` as `input` wants it. Choices stay as they are, but for a device called none.
 Converted converted(const Json& value, const InputDeclaration& input);
 
 /// The order of an integer as `to_integer` returns it and a bound.

@@ -64,7 +64,7 @@ std::string similar_to(const Json& value, std::span<const std::string> names) {
     return near.empty() ? std::string{} : "similar names: " + joined(near);
 }
 
-/// "use a number from 1 to 10000".
+/// "use a number from 1 to 10000", "use true or false".
 std::string range_hint(const InputDeclaration& input) {
     const auto said = [](std::string_view kind, const Json& least, const Json& most) {
         return fmt::format("use a {} from {} to {}", kind, python_str(least), python_str(most));
@@ -73,7 +73,9 @@ std::string range_hint(const InputDeclaration& input) {
         return said("whole number", to_json(whole->min), to_json(whole->max));
     if (const auto* number = std::get_if<NumberField>(&input.field))
         return said("number", number->min, number->max);
-    return {};
+    const auto* toggle = std::get_if<ToggleField>(&input.field);
+    return toggle != nullptr && toggle->truth == Truth::literal ? "use true or false"
+                                                                : std::string{};
 }
 
 }  // namespace
@@ -194,6 +196,10 @@ Fault not_offered(const Input& input, const Json& value, std::span<const std::st
                              ? fmt::format("put {} into one of these folders", python_str(value))
                              : "present: " + joined(options.first(std::min<std::size_t>(
                                                  options.size(), kListedOptions)));
+    }
+    if (std::holds_alternative<PresentDevices>(field.from)) {
+        fault.message = fmt::format("This machine has no device '{}'", python_str(value));
+        fault.hint = "present: " + joined(options);
     }
     if (fault.hint.empty()) fault.hint = field.instead;
     if (fault.hint.empty() && !is_long && !options.empty())

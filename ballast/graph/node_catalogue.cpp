@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "ballast/graph/nodes/families.hpp"
+#include "ballast/graph/nodes/multigpu.hpp"
 
 namespace ballast::graph {
 
@@ -17,13 +18,15 @@ const NodeDeclaration* NodeCatalogue::find(std::string_view class_type) const {
     return found == index_.end() ? nullptr : &(*declarations_)[found->second];
 }
 
-NodeCatalogue standard_catalogue() {
+NodeCatalogue standard_catalogue(const Devices& devices) {
     std::vector<NodeDeclaration> all;
     for (auto* family : {&nodes::loaders, &nodes::conditioning, &nodes::latents, &nodes::images,
                          &nodes::sampling, &nodes::custom_sampling, &nodes::model_sampling}) {
         auto declarations = family();
         std::move(declarations.begin(), declarations.end(), std::back_inserter(all));
     }
+    auto distributed = nodes::multigpu(all, devices);
+    std::move(distributed.begin(), distributed.end(), std::back_inserter(all));
     return NodeCatalogue{std::move(all)};
 }
 

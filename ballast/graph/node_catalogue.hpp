@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ballast/graph/devices.hpp"
 #include "ballast/graph/node_declaration.hpp"
 
 namespace ballast::graph {
@@ -29,7 +30,7 @@ private:
     std::map<std::string, std::size_t, std::less<>> index_;
 };
 
-/// Everything that Ballast can run.
-NodeCatalogue standard_catalogue();
+/// Everything that Ballast can run, on a machine with these devices.
+NodeCatalogue standard_catalogue(const Devices& devices = Devices{});
 
 }  // namespace ballast::graph

@@ -122,7 +122,7 @@ void NodeChecker::check_constant(Subject& subject, const faults::Input& input, c
     auto& faults = subject.result.faults;
     if (input.declaration.is_link_only()) {
         const bool is_left_open =
-            value.is_null() && input.declaration.presence == Presence::optional;
+            value.is_null() && input.declaration.presence != Presence::required;
         if (!is_left_open && input.declaration.type() != "*")
             faults.push_back(faults::link_expected(input, value));
         else if (!is_left_open)

@@ -71,13 +71,19 @@ InputDeclaration optional(InputDeclaration input) {
     return input;
 }
 
+InputDeclaration legacy(InputDeclaration input) {
+    input.presence = Presence::legacy;
+    return input;
+}
+
 std::vector<std::string> options(const ChoiceField& field, const Folders& folders) {
     return std::visit(Overloaded{[](const std::vector<std::string>& names) { return names; },
                                  [&](const ModelFiles& files) {
                                      return files.list != nullptr ? files.list(folders)
                                                                   : folders.models(files.folder);
                                  },
-                                 [&](const InputPictures&) { return folders.input_pictures(); }},
+                                 [&](const InputPictures&) { return folders.input_pictures(); },
+                                 [](const PresentDevices& devices) { return devices.names; }},
                       field.from);
 }
 
@@ -87,6 +93,7 @@ Json to_json(WholeNumber value) {
 
 std::optional<Json> default_value(const InputDeclaration& input) {
     using Value = std::optional<Json>;
+    if (input.presence == Presence::legacy) return std::nullopt;
     return std::visit(
         Overloaded{[](const LinkOnly&) -> Value { return std::nullopt; },
                    [](const IntegerField& field) -> Value { return to_json(field.default_value); },
@@ -94,6 +101,7 @@ std::optional<Json> default_value(const InputDeclaration& input) {
                    [](const TextField& field) -> Value { return field.default_value.value_or(""); },
                    [](const ToggleField& field) -> Value { return field.default_value; },
                    [](const ChoiceField& field) -> Value {
+                       if (!field.default_value.empty()) return field.default_value;
                        const auto* names = std::get_if<std::vector<std::string>>(&field.from);
                        if (names == nullptr || names->empty()) return std::nullopt;
                        return names->front();

@@ -60,9 +60,14 @@ struct TextField {
     Lines lines = Lines::one;
 };
 
+/// What counts as a truth value: anything, as Python sees it (a text is true unless empty, "false"
+/// too), or true and false alone.
+enum class Truth { of_anything, literal };
+
 /// BOOLEAN.
 struct ToggleField {
     bool default_value = false;
+    Truth truth = Truth::of_anything;
 };
 
 /// Files of a model folder type, listed anew at each use. `list` replaces the plain listing for
@@ -75,12 +80,19 @@ struct ModelFiles {
 /// Pictures at the top level of the input folder, listed anew at each use.
 struct InputPictures {};
 
+/// Devices of the machine, by their names. Null and "None" mean the default, as in workflows of
+/// machines on which no device was found.
+struct PresentDevices {
+    std::vector<std::string> names;
+};
+
 /// One of a set of names.
 struct ChoiceField {
-    std::variant<std::vector<std::string>, ModelFiles, InputPictures> from;
+    std::variant<std::vector<std::string>, ModelFiles, InputPictures, PresentDevices> from;
     /// Whether a name that is offered, as in the original, can be used now; null: each can.
     bool (*is_available)(std::string_view name) = nullptr;
-    std::string instead = {};  ///< what to use in place of one that cannot
+    std::string instead = {};        ///< what to use in place of one that cannot
+    std::string default_value = {};  ///< empty: the first of a static list
 };
 
 /// A value that the host fills in: "PROMPT", "EXTRA_PNGINFO", "UNIQUE_ID".
@@ -88,7 +100,9 @@ struct HiddenField {
     std::string type;
 };
 
-enum class Presence { required, optional };
+/// A legacy input is taken from old workflows and offered to nobody: no description has it, and one
+/// that is left out has no default.
+enum class Presence { required, optional, legacy };
 enum class Prominence { normal, advanced };
 
 struct InputDeclaration {
@@ -173,6 +187,7 @@ InputDeclaration available_if(bool (*is_available)(std::string_view), std::strin
 InputDeclaration model_file(std::string name, std::string folder, std::string tooltip = {});
 InputDeclaration hidden(std::string name, std::string type);
 InputDeclaration optional(InputDeclaration input);
+InputDeclaration legacy(InputDeclaration input);
 
 /// The names that an input offers now: the static list, or a fresh listing.
 std::vector<std::string> options(const ChoiceField& field, const Folders& folders);
@@ -180,7 +195,7 @@ std::vector<std::string> options(const ChoiceField& field, const Folders& folder
 Json to_json(WholeNumber value);
 
 /// Value of an optional input that a workflow leaves out: the declared default, the first of a
-/// static list of choices, or nothing.
+/// static list of choices, or nothing. Legacy inputs have none.
 std::optional<Json> default_value(const InputDeclaration& input);
 
 }  // namespace ballast::graph

@@ -47,6 +47,7 @@ struct OptionWriter {
             options["multiselect"] = false;
             options["options"] = graph::options(field, folders);
         }
+        if (!field.default_value.empty()) options["default"] = field.default_value;
         if (std::holds_alternative<InputPictures>(field.from)) options["image_upload"] = true;
     }
 };
@@ -72,6 +73,7 @@ void add_inputs(Json& entry, const NodeDeclaration& node, const Folders& folders
     sections["required"] = Json::object();
     order["required"] = Json::array();
     for (const auto& input : node.inputs) {
+        if (input.presence == Presence::legacy) continue;
         const std::string section{section_of(input)};
         sections[section][input.name] = input.is_hidden()
                                             ? described_hidden(input, node.generation)

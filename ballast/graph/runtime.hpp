@@ -6,12 +6,15 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "ballast/engine/core/log.hpp"
 #include "ballast/engine/device/ledger.hpp"
+#include "ballast/engine/machine/options.hpp"
+#include "ballast/engine/machine/profile.hpp"
 #include "ballast/graph/node_runner.hpp"
 
 namespace ballast::graph {
@@ -24,7 +27,13 @@ struct RuntimeOptions {
     std::filesystem::path input_folder;
     std::filesystem::path output_folder;
     std::filesystem::path temp_folder;
-    std::map<DeviceId, Bytes> memory_limits;
+    /// The machine; empty: this one, as it is found. A simulated one computes on the processor, but
+    /// holds and moves what the profile's devices would.
+    std::optional<machine::MachineProfile> profile;
+    bool is_simulated = false;
+    bool is_real_time = false;      ///< copies of simulated devices take their time
+    machine::MemoryOptions memory;  ///< limits among them
+    std::string allocation;         ///< for networks whose loader says nothing; empty: automatic
     ComputeType unet_type = ComputeType::automatic;
     ComputeType vae_type = ComputeType::automatic;
     ComputeType text_encoder_type = ComputeType::automatic;
@@ -45,6 +54,17 @@ struct ModelReport {
     std::string plan_digest;
 };
 
+/// Weights that came from elsewhere while models computed. Seconds are those of simulated devices;
+/// of real ones nobody measures them.
+struct StreamingReport {
+    std::uint64_t transfers = 0;
+    Bytes bytes;
+    double compute_seconds = 0;
+    double transfer_seconds = 0;  ///< of the busiest link
+    double wall_seconds = 0;
+    double bound_seconds = 0;  ///< what no order of work could beat
+};
+
 /// What happened since the last `reset_report`.
 struct RuntimeReport {
     device::LedgerSnapshot devices;
@@ -52,6 +72,7 @@ struct RuntimeReport {
     std::map<DeviceId, Bytes> planned;   ///< by the plans of these models
     std::map<DeviceId, Bytes> realised;  ///< as the ledger granted them
     std::vector<ModelReport> models;     ///< loaded then or since, whether or not they still are
+    StreamingReport streaming;
     double load_seconds = 0;
     double sample_seconds = 0;
     double decode_seconds = 0;
@@ -63,12 +84,14 @@ public:
     [[nodiscard]] virtual RuntimeReport report() const = 0;
     /// Starts seconds, peaks and the list of models anew, the latter with those loaded now.
     virtual void reset_report() = 0;
+    /// Devices that models can live on; those of the profile if it is simulated.
+    [[nodiscard]] virtual std::vector<DeviceId> devices() const = 0;
     /// "libtorch 2.13.0, AVX512" and the like.
     [[nodiscard]] virtual std::string version() const = 0;
 };
 
 /// Grows with every incompatible change of this header.
-inline constexpr std::uint32_t kRuntimeInterface = 1;
+inline constexpr std::uint32_t kRuntimeInterface = 2;
 
 /// Name and type of the one symbol that the runtime library exports. Returns null when it fails and
 /// says why in `error`, which may be null. When the interface number differs, it returns null and

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "ballast/graph/distribution_nodes.hpp"
 #include "ballast/models/family.hpp"
 
 namespace ballast::graph {
@@ -23,6 +24,7 @@ std::vector<std::string_view> loaders_of(models::Family family) {
 
 Error with_suitable_loader(Error error, const formats::TensorDirectory& directory,
                            std::string_view node_class) {
+    node_class = base_class(node_class);
     const auto kind = models::recognise(directory);
     auto loaders = loaders_of(kind.family);
     const bool is_its_own = std::erase(loaders, node_class) > 0;

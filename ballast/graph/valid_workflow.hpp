@@ -2,7 +2,9 @@
 // A workflow that passed validation: links are resolved, constants have their declared types, and
 // there is no cycle.
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -32,6 +34,10 @@ struct ValidNode {
     Json given_change_value;                       ///< the member `is_changed`; null if none
 
     [[nodiscard]] bool is_output() const { return declaration->role == Role::output; }
+    /// The output that the input is linked to; null for constants and inputs left out.
+    [[nodiscard]] const Link* link(std::string_view input) const;
+    /// The constant that the node will see, a declared default included; nothing for links.
+    [[nodiscard]] std::optional<Json> constant(std::string_view input) const;
 };
 
 /// All valid nodes of a workflow in document order, also those that no chosen output needs (their

@@ -126,6 +126,7 @@ public:
 
     /// Scores and weighted values, 2 * (2 * channels) for each pair of positions of a row. In
     /// tiles, so that of the scores only one sum for each head and position of q is held (fp32).
+    /// The tiles themselves, half a megabyte for each thread of a processor, are not counted.
     TracedTensor attention(const TracedTensor& q, const TracedTensor& k, const TracedTensor& v,
                            std::uint64_t heads);
     /// Both, one channel after the other.

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "tests/graph/support.hpp"
 
 namespace ballast::graph {
@@ -38,7 +41,10 @@ TEST(NodeDescription, EqualsTheRecordedDescriptionOfEveryNode) {
         EXPECT_EQ(without_wording(describe(*node, recorded.folders())).dump(2),
                   without_wording(entry).dump(2));
     }
-    EXPECT_EQ(catalogue.all().size(), expected.size());
+    const auto is_recorded = [](const NodeDeclaration& node) {
+        return !node.module.starts_with("custom_nodes.");
+    };
+    EXPECT_EQ(std::ranges::count_if(catalogue.all(), is_recorded), std::ssize(expected));
 }
 
 TEST(NodeDescription, ListsModelFilesAsTheyAreNow) {

@@ -61,8 +61,9 @@ using Rules = std::map<std::string, std::set<std::string>>;
 
 const Rules& rules() {
     static const Rules table = [] {
-        const std::set<std::string> engine{"engine/core",   "engine/machine", "engine/formats",
-                                           "engine/device", "engine/plan",    "engine/weights"};
+        const std::set<std::string> engine{"engine/core",     "engine/machine", "engine/formats",
+                                           "engine/device",   "engine/plan",    "engine/weights",
+                                           "engine/residency"};
         const auto with = [](std::set<std::string> base, std::set<std::string> more) {
             base.merge(more);
             return base;
@@ -74,10 +75,12 @@ const Rules& rules() {
             {"engine/device", {"engine/core", "engine/machine"}},
             {"engine/plan", {"engine/core", "engine/machine"}},
             {"engine/weights", {"engine/core", "engine/device", "engine/formats", "engine/plan"}},
+            {"engine/residency",
+             {"engine/core", "engine/machine", "engine/device", "engine/plan", "engine/weights"}},
             {"models", {"engine/core", "engine/formats", "engine/plan"}},
             {"graph",
              {"engine/core", "engine/machine", "engine/formats", "engine/device", "engine/plan",
-              "models"}},
+              "engine/residency", "models"}},
             {"runtime/tensor", engine},
             {"runtime/nn", with(engine, {"runtime/tensor"})},
             {"runtime/networks", with(engine, {"runtime/tensor", "runtime/nn", "models"})},

@@ -67,7 +67,7 @@ private:
         options.input_folder = folder_.path() / "input";
         options.output_folder = folder_.path() / "output";
         options.temp_folder = folder_.path() / "temp";
-        options.memory_limits = std::move(limits);
+        options.memory.limits = std::move(limits);
         for (const auto* name : {"models", "input", "output", "temp"})
             std::filesystem::create_directories(folder_.path() / name);
         return options;

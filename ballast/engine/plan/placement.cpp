@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 
+#include "ballast/engine/plan/quotas.hpp"
+
 namespace ballast::plan {
 namespace {
 
 /// What one listed device may take, and what it has left of that.
-struct Quota {
+struct Room {
     DeviceId device{};
     WideBytes bytes = 0;
     WideBytes left = 0;
@@ -39,11 +41,7 @@ public:
         if (policy_.mode == Mode::ratio && !policy_.rest) {
             split();
         } else {
-            if (policy_.mode == Mode::virtual_vram) {
-                set_virtual_quotas();
-            } else {
-                set_quotas();
-            }
+            set_quotas();
             charge_pinned();
             walk();
         }
@@ -53,7 +51,6 @@ public:
 
 private:
     void set_quotas();
-    void set_virtual_quotas();
     void charge_pinned();
     void walk();
     void split();
@@ -66,38 +63,16 @@ private:
     const std::vector<PlacementBlock>& blocks_;
     WideBytes total_ = 0;   ///< S of the specification
     WideBytes pinned_ = 0;  ///< P
-    std::vector<Quota> quotas_;
+    std::vector<Room> quotas_;
     Placement made_;
 };
 
 void Placer::set_quotas() {
-    for (const auto& entry : policy_.entries) {
-        WideBytes bytes = entry.bytes.count();
-        if (policy_.mode == Mode::ratio)
-            bytes = entry.number.floor_times(Wide{total_}, Wide{100}).to_wide_bytes();
-        if (policy_.mode == Mode::fraction) {
-            const auto memory = total_of(request_.devices, entry.device);
-            if (!memory)
-                made_.warnings.push_back(
-                    fmt::format("{}: its memory is unknown, so a fraction of "
-                                "it holds nothing",
-                                to_string(entry.device)));
-            bytes =
-                entry.number.floor_times(Wide{memory.value_or(Bytes{}).count()}).to_wide_bytes();
-        }
-        quotas_.push_back({.device = entry.device, .bytes = bytes});
-    }
-}
-
-void Placer::set_virtual_quotas() {
-    WideBytes uncovered = policy_.virtual_bytes.count();
-    quotas_.push_back({.device = policy_.compute, .bytes = minus_or_zero(total_, uncovered)});
-    // the last donor takes the remainder
-    for (std::size_t i = 0; i + 1 < policy_.donors.size(); ++i) {
-        const auto memory = total_of(request_.devices, policy_.donors[i]);
-        const auto bytes = memory ? std::min<WideBytes>(uncovered, memory->count()) : uncovered;
-        quotas_.push_back({.device = policy_.donors[i], .bytes = bytes});
-        uncovered -= bytes;
+    for (const auto& [device, bytes] : quotas_of(policy_, total_, request_.devices)) {
+        quotas_.push_back({.device = device, .bytes = bytes});
+        if (policy_.mode == Mode::fraction && !total_of(request_.devices, device))
+            made_.warnings.push_back(fmt::format(
+                "{}: its memory is unknown, so a fraction of it holds nothing", to_string(device)));
     }
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "ballast/engine/plan/automatic.hpp"
+#include "ballast/engine/plan/layer_type.hpp"
 
 namespace ballast::plan {
 namespace {
@@ -175,8 +176,10 @@ std::vector<PlanBlock> plan_blocks(const BlockTable& table) {
     std::vector<PlanBlock> blocks;
     blocks.reserve(table.blocks().size());
     for (const auto& block : table.blocks())
-        blocks.push_back(
-            {.name = block.name, .bytes = block.bytes, .is_loose = block.name == kLooseBlock});
+        blocks.push_back({.name = block.name,
+                          .bytes = block.bytes,
+                          .type = std::string(layer_type(block)),
+                          .is_loose = block.name == kLooseBlock});
     return blocks;
 }
 

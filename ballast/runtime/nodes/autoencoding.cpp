@@ -29,6 +29,12 @@ struct Cells {
     std::int64_t width = 0;
 };
 
+/// Of latents; nothing for what decoding will refuse.
+Cells cells_of(const at::Tensor& samples) {
+    if (samples.dim() != 4) return {};
+    return {.height = samples.size(2), .width = samples.size(3)};
+}
+
 /// Whether the tiles are smaller than the picture, so that they need less than the whole.
 bool is_cut_by(const vae::Tiles& tiles, Cells picture) {
     return tiles.height < picture.height || tiles.width < picture.width;
@@ -62,22 +68,23 @@ public:
     Autoencoder(const Context& context, const graph::NodeCall& call)
         : context_(&context),
           model_(input<VaeValue>(call, "vae").network),
-          stop_(context.observer),
-          weights_(model_->part.weights()) {}
+          stop_(context.observer) {}
 
     /// Pixels per latent cell along one axis.
     [[nodiscard]] std::int64_t factor() const { return model_->config.factor(); }
 
     [[nodiscard]] at::Tensor encode(const at::Tensor& pictures) const {
-        const auto in = forward();
         const Cells cells{.height = pictures.size(1) / factor(),
                           .width = pictures.size(2) / factor()};
         return first_that_fits(*context_, whole_or_tiles(cells),
                                [&](const Extent& extent) {
-                                   const auto& network = model_->network;
-                                   return extent.tiles ? network.encode_tiled(
-                                                             in, pictures, in_pixels(*extent.tiles))
-                                                       : network.encode(in, pictures);
+                                   return with_weights(cells, extent, nullptr, [&](const auto& in) {
+                                       const auto& network = model_->network;
+                                       return extent.tiles
+                                                  ? network.encode_tiled(in, pictures,
+                                                                         in_pixels(*extent.tiles))
+                                                  : network.encode(in, pictures);
+                                   });
                                })
             .result;
     }
@@ -86,23 +93,34 @@ public:
     /// are not finite although `latents` are.
     [[nodiscard]] at::Tensor decode(const at::Tensor& latents,
                                     const std::vector<Extent>& extents) const {
-        const auto decoded = [&](const nn::Forward& in, const Extent& extent) {
-            const auto& network = model_->network;
-            return extent.tiles ? network.decode_tiled(in, latents, *extent.tiles)
-                                : network.decode(in, latents);
-        };
-        auto done = first_that_fits(
-            *context_, extents, [&](const Extent& extent) { return decoded(forward(), extent); });
-        if (!ops::is_finite(done.result) && ops::is_finite(latents))
-            explain_non_finite(*context_, "the autoencoder", [&](nn::LayerListener& first) {
-                decoded(forward(&first), done.way);
+        const auto decoded = [&](const Extent& extent, nn::LayerListener* listener) {
+            return with_weights(cells_of(latents), extent, listener, [&](const auto& in) {
+                const auto& network = model_->network;
+                return extent.tiles ? network.decode_tiled(in, latents, *extent.tiles)
+                                    : network.decode(in, latents);
             });
+        };
+        auto done = first_that_fits(*context_, extents,
+                                    [&](const Extent& extent) { return decoded(extent, nullptr); });
+        if (!ops::is_finite(done.result) && ops::is_finite(latents))
+            explain_non_finite(*context_, "the autoencoder",
+                               [&](nn::LayerListener& first) { decoded(done.way, &first); });
         return std::move(done.result);
     }
 
 private:
-    [[nodiscard]] nn::Forward forward(nn::LayerListener* listener = nullptr) const {
-        return nn::Forward(weights_, &stop_, listener);
+    /// Calls `work` with the weights in reach, for pictures of `cells` or tiles of them.
+    template <typename Work>
+    [[nodiscard]] at::Tensor with_weights(Cells cells, const Extent& extent,
+                                          nn::LayerListener* listener, const Work& work) const {
+        models::StepShape shape{.height = std::max<std::int64_t>(cells.height, 1),
+                                .width = std::max<std::int64_t>(cells.width, 1)};
+        if (extent.tiles) {
+            shape.height = std::min(shape.height, extent.tiles->height);
+            shape.width = std::min(shape.width, extent.tiles->width);
+        }
+        const auto use = model_->part->use(shape);
+        return use.compute([&] { return work(nn::Forward(use.weights(), &stop_, listener)); });
     }
     [[nodiscard]] vae::Tiles in_pixels(const vae::Tiles& cells) const {
         return {.height = cells.height * factor(),
@@ -116,7 +134,6 @@ private:
     const Context* context_;
     std::shared_ptr<VaeModel> model_;
     ObservedStop stop_;
-    WeightSource weights_;
 };
 
 graph::NodeResult encode(const Context& context, const graph::NodeCall& call) {
@@ -126,23 +143,20 @@ graph::NodeResult encode(const Context& context, const graph::NodeCall& call) {
     return outputs(std::make_shared<LatentValue>(std::move(latent)));
 }
 
+const at::Tensor& latents_of(const graph::NodeCall& call) {
+    return input<LatentValue>(call, "samples").samples;
+}
+
 graph::NodeResult decoded(const Context& context, const graph::NodeCall& call,
                           const Autoencoder& autoencoder, const std::vector<Extent>& extents) {
     auto& bench = *context.session.bench();
     const Stopwatch stopwatch(bench.clock, bench.record, Phase::decode);
-    return outputs(std::make_shared<ImageValue>(
-        autoencoder.decode(input<LatentValue>(call, "samples").samples, extents)));
-}
-
-/// Of the latents that a call decodes; nothing for what decoding will refuse.
-Cells cells_of(const graph::NodeCall& call) {
-    const auto& samples = input<LatentValue>(call, "samples").samples;
-    if (samples.dim() != 4) return {};
-    return {.height = samples.size(2), .width = samples.size(3)};
+    return outputs(std::make_shared<ImageValue>(autoencoder.decode(latents_of(call), extents)));
 }
 
 graph::NodeResult decode(const Context& context, const graph::NodeCall& call) {
-    return decoded(context, call, Autoencoder(context, call), whole_or_tiles(cells_of(call)));
+    return decoded(context, call, Autoencoder(context, call),
+                   whole_or_tiles(cells_of(latents_of(call))));
 }
 
 graph::NodeResult decode_tiled(const Context& context, const graph::NodeCall& call) {
@@ -153,7 +167,7 @@ graph::NodeResult decode_tiled(const Context& context, const graph::NodeCall& ca
     return decoded(context, call, autoencoder,
                    smaller_and_smaller(
                        {.height = cells, .width = cells, .overlap = overlap / autoencoder.factor()},
-                       cells_of(call)));
+                       cells_of(latents_of(call))));
 }
 
 constexpr std::array kNodes{

@@ -1,6 +1,8 @@
 #pragma once
 // Networks with their weights, as loader nodes make them and links share them.
 
+#include <memory>
+
 #include "ballast/models/sd/clip.hpp"
 #include "ballast/models/sd/unet.hpp"
 #include "ballast/models/sd/vae.hpp"
@@ -14,19 +16,19 @@ namespace ballast::runtime::nodes {
 struct UNetModel {
     models::sd::UNetConfig config;
     networks::sd::UNet network;
-    LoadedPart part;
+    std::shared_ptr<LoadedPart> part;
 };
 
 struct TextModel {
     models::sd::ClipConfig config;
     text::ClipTextModel network;
-    LoadedPart part;
+    std::shared_ptr<LoadedPart> part;
 };
 
 struct VaeModel {
     models::sd::VaeConfig config;
     vae::Vae network;
-    LoadedPart part;
+    std::shared_ptr<LoadedPart> part;
 };
 
 }  // namespace ballast::runtime::nodes

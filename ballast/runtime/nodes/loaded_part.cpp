@@ -2,69 +2,215 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ballast/engine/formats/io/file.hpp"
+#include "ballast/engine/plan/distribution_tables.hpp"
 
 namespace ballast::runtime::nodes {
+namespace {
 
-void LoadedPart::load() {
-    if (store_) return;
+/// Lets the time of a simulated device pass with its arithmetic.
+class SimulatedPass final : public PassListener {
+public:
+    SimulatedPass(device::sim::SimMachine& machine, DeviceId device,
+                  const std::vector<plan::PlanBlock>& blocks)
+        : machine_(&machine), device_(device) {
+        for (const auto& block : blocks) flops_.push_back(block.flops.value_or(0));
+    }
+    void on_block(plan::BlockId id) override { machine_->compute(device_, flops_[id.index]); }
+
+private:
+    device::sim::SimMachine* machine_;
+    DeviceId device_;
+    std::vector<std::uint64_t> flops_;
+};
+
+/// Whether realising one plan is realising the other.
+bool is_same_placement(const plan::Plan& a, const plan::Plan& b) {
+    return a.compute == b.compute && a.homes == b.homes && a.ring == b.ring;
+}
+
+}  // namespace
+
+PartUse::PartUse(std::shared_ptr<LoadedPart> part, device::Reservation activations,
+                 std::unique_ptr<PassListener> listener, WeightSource source, bool is_simulated)
+    : part_(std::move(part)),
+      activations_(std::move(activations)),
+      listener_(std::move(listener)),
+      source_(std::move(source)),
+      is_simulated_(is_simulated) {
+    ++part_->users_;
+}
+
+PartUse::~PartUse() {
+    if (part_) --part_->users_;
+}
+
+LoadedPart::LoadedPart(Description description, std::shared_ptr<Workbench> bench)
+    : description_(std::move(description)), bench_(std::move(bench)) {}
+
+LoadedPart::~LoadedPart() { bench_->shelf.remove(*this); }
+
+std::map<DeviceId, Bytes> LoadedPart::held() const {
+    return store_ ? residency::held_by(store_->plan()) : std::map<DeviceId, Bytes>{};
+}
+
+PartUse LoadedPart::use(const models::StepShape& shape) {
+    ensure(shape);
+    bench_->shelf.touch(*this);
+    const auto& plan = store_->plan();
+    const bool is_simulated = bench_->is_simulated(plan.compute);
+    device::Reservation activations;
+    std::unique_ptr<PassListener> listener;
+    if (plan.compute != kCpu) {
+        // of the processor's activations the allocator keeps account, one by one
+        auto room = bench_->ledger()->reserve(plan.compute, planned_.plan.activations,
+                                              device::Tag::activations);
+        activations = value_or_throw(std::move(room));
+    }
+    if (bench_->simulation() != nullptr)
+        listener = std::make_unique<SimulatedPass>(*bench_->simulation(), plan.compute,
+                                                   planned_.request.blocks);
+    WeightSource source(store_, description_.compute_type, bench_->widening(plan.compute),
+                        listener.get());
+    return {shared_from_this(), std::move(activations), std::move(listener), std::move(source),
+            is_simulated};
+}
+
+residency::Phase LoadedPart::phase_for(const models::StepShape& shape,
+                                       const std::vector<LoadedPart*>& others) {
+    auto part =
+        value_or_throw(graph::part_to_plan(*description_.directory, *description_.part, shape));
+    auto planner = graph::PartPlanner::make(bench_->machine(), std::move(part), description_.wish);
+    if (!planner) {
+        auto error = std::move(planner).error();
+        if (error.place.node.empty()) error.place.node = description_.node;
+        throw Failure(std::move(error));
+    }
+    policy_ = planner->policy();
+    std::vector<residency::Resident> residents;
+    for (const auto* other : others)
+        residents.push_back({other->description().name, other->held(), !other->is_in_use()});
+    return residency::plan_phase(bench_->room(), residents, [&](const plan::PlanMachine& left) {
+        planned_ = planner->plan(left);
+        return planned_.plan;
+    });
+}
+
+/// Beside everything that is loaded, on the device that computes.
+bool LoadedPart::has_room_for(Bytes activations) const {
+    const auto room = bench_->room();
+    const auto compute = store_->plan().compute;
+    const auto* device = room.find(compute);
+    Bytes taken = activations;
+    for (const auto* part : bench_->shelf.all())
+        for (const auto& [id, bytes] : part->held())
+            if (room.is_one_pool(id, compute)) taken += bytes;
+    return device != nullptr && taken <= device->capacity;
+}
+
+void LoadedPart::ensure(const models::StepShape& shape) {
+    if (store_ && shape_ == shape && has_room_for(planned_.plan.activations)) return;
+    const auto others = bench_->shelf.others(*this);
+    auto phase = phase_for(shape, others);
+    shape_ = shape;
+    planned_.plan = phase.plan;
+    const bool stays = store_ && is_same_placement(store_->plan(), phase.plan) && phase.plan.fits;
+    if (!stays) drop();
+    if (!phase.plan.fits) refuse(phase.plan);
+    for (const auto index : phase.evicted) {
+        bench_->log.info(fmt::format("{} makes room for {}", others[index]->description().name,
+                                     description_.name));
+        others[index]->drop();
+    }
+    if (!stays) load(std::move(phase.plan));
+}
+
+void LoadedPart::drop() {
+    bench_->shelf.remove(*this);
+    store_.reset();
+}
+
+void LoadedPart::refuse(const plan::Plan& plan) const {
+    Error error{.code = Code::does_not_fit,
+                .what = "cannot load " + description_.name,
+                .place = {.node = description_.node},
+                .shortfall = plan.shortfall};
+    for (const auto& [device, lack] : plan.shortfall)
+        error.why +=
+            fmt::format("{}{}: needed {}, available {}, missing {}", error.why.empty() ? "" : "; ",
+                        to_string(device), to_string(Bytes{lack.needed}),
+                        to_string(Bytes{lack.available}), to_string(Bytes{lack.missing()}));
+    error.hint = "use a smaller picture or batch, place less there, or raise --memory-limit";
+    throw Failure(std::move(error));
+}
+
+void LoadedPart::load(plan::Plan plan) {
     const Stopwatch stopwatch(bench_->clock, bench_->record, Phase::load);
+    bench_->clear_widening();  // nothing computes now, and the room may be needed
     // positioned reads into our own memory: a map of the file would count twice in a limited
     // container, and its first touch is several times slower
     const auto reader =
         value_or_throw(formats::open_reader(description_.file, formats::ReaderKind::positioned));
-    auto store = weights::WeightStore::load(
-        {.reader = reader,
-         .table = description_.table,
-         .plan = plan::resident_plan(description_.table, kCpu, std::nullopt),
-         .ledger = bench_->ledger.get()});
+    const auto attempt = [&] {
+        return weights::WeightStore::load({.reader = reader,
+                                           .table = description_.table,
+                                           .plan = plan,
+                                           .ledger = bench_->ledger().get(),
+                                           .transfers = &bench_->transfers()});
+    };
+    auto store = attempt();
+    // memory that is kept for reuse counts, too
+    if (!store && store.error().code == Code::does_not_fit && !trim_host_memory().is_zero())
+        store = attempt();
     if (!store) {
         auto error = std::move(store).error();
         error.place.file = description_.file.string();
+        if (error.place.node.empty()) error.place.node = description_.node;
         throw Failure(std::move(error));
     }
     store_ = *std::move(store);
+    bench_->shelf.touch(*this);
     bench_->record.add_model(report(), store_);
-    bench_->log.info(fmt::format("loaded {}: {} in {:.2f} s on {}", description_.name,
+    tell(store_->plan());
+    bench_->log.info(fmt::format("loaded {}: {} in {:.2f} s, computes on {}", description_.name,
                                  to_string(description_.table.bytes()), stopwatch.seconds(),
                                  to_string(store_->plan().compute)));
 }
 
-WeightSource LoadedPart::weights() {
-    load();
-    return WeightSource(store_, description_.compute_type, bench_->widening);
+/// What was asked for and what came of it, as ComfyUI-MultiGPU tells it; else only the reasons.
+void LoadedPart::tell(const plan::Plan& plan) const {
+    const auto say = [this](const std::vector<std::string>& lines) {
+        for (const auto& line : lines) bench_->log.info(line);
+    };
+    for (const auto& warning : plan.warnings) bench_->log.warning(warning);
+    if (policy_.mode == plan::Mode::automatic) {
+        say(plan.explanation);
+        return;
+    }
+    const plan::DistributedModel model{.blocks = planned_.request.blocks,
+                                       .homes = plan.homes,
+                                       .compute = plan.compute,
+                                       .policy = policy_,
+                                       .devices = bench_->machine().context.devices};
+    say(plan::allocation_lines(description_.wish.allocation));
+    for (const auto& warning : plan::distribution_warnings(model)) bench_->log.warning(warning);
+    say(plan::distribution_tables(model));
+    say(plan::loaded_lines(description_.table.bytes()));
 }
 
 graph::ModelReport LoadedPart::report() const {
+    const auto& plan = store_->plan();
     return {.name = description_.name,
-            .compute = kCpu,
+            .compute = plan.compute,
             .bytes = description_.table.bytes(),
             .blocks = description_.table.blocks().size(),
-            .allocation = "resident",
-            .homes = {{kCpu, description_.table.bytes()}},
+            .allocation =
+                policy_.mode == plan::Mode::automatic ? "automatic" : plan::canonical(policy_),
+            .homes = store_->realised(),
             .patched_blocks = 0,
-            .plan_digest = plan::digest(store_->table(), store_->plan())};
-}
-
-void load_together(const std::vector<LoadedPart*>& parts, Workbench& bench) {
-    Bytes missing;
-    std::string names;
-    for (const auto* part : parts) {
-        if (part->is_loaded()) continue;
-        missing += part->description().table.bytes();
-        names += (names.empty() ? "" : " + ") + part->description().name;
-    }
-    if (!missing.is_zero()) {
-        bench.widening.clear();  // nothing computes now, and the room may be needed
-        // held only as a question: each part reserves for itself right after
-        const auto room = bench.ledger->reserve(kCpu, missing, device::Tag::weights);
-        if (!room) {
-            auto error = room.error();
-            error.what = "cannot load " + names;
-            throw Failure(std::move(error));
-        }
-    }
-    for (auto* part : parts) part->load();
+            .plan_digest = plan::digest(store_->table(), plan)};
 }
 
 }  // namespace ballast::runtime::nodes

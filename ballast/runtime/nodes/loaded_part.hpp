@@ -1,57 +1,108 @@
 #pragma once
 // One component of a weight file (network, text encoder, autoencoder) whose weights are read when
-// they are first needed and shared by everything that was made from the same file.
+// they are first needed, placed by a plan for what is computed then, and shared by everything that
+// was made from the same file.
 
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "ballast/engine/core/clock.hpp"
+#include "ballast/engine/formats/tensor_directory.hpp"
+#include "ballast/graph/part_planner.hpp"
 #include "ballast/graph/runtime.hpp"
-#include "ballast/runtime/nodes/record.hpp"
+#include "ballast/runtime/nodes/workbench.hpp"
+#include "ballast/runtime/tensor/host_allocator.hpp"
 #include "ballast/runtime/tensor/weight_source.hpp"
 
 namespace ballast::runtime::nodes {
 
-/// What parts share: the account, the buffer for widening, what reports and the log are told.
-struct Workbench {
-    std::shared_ptr<device::Ledger> ledger = std::make_shared<device::Ledger>();
-    WideningBuffer widening{*ledger};
-    RealClock clock;
-    Record record;
-    Log log;
+class LoadedPart;
+
+/// The weights of a part for calls of one shape: while it lives, the part stays where it is, and
+/// the activations of such a call are reserved where it computes.
+class [[nodiscard]] PartUse {
+public:
+    PartUse(PartUse&& other) noexcept = default;
+    PartUse& operator=(PartUse&& other) noexcept = default;
+    ~PartUse();
+
+    [[nodiscard]] const WeightSource& weights() const { return source_; }
+
+    /// Runs `work`, whose arithmetic is the compute device's, and returns its result.
+    template <typename Work>
+    auto compute(Work&& work) const {
+        std::optional<SimulatedArithmetic> simulated;
+        if (is_simulated_) simulated.emplace();
+        return std::forward<Work>(work)();
+    }
+
+private:
+    friend class LoadedPart;
+    PartUse(std::shared_ptr<LoadedPart> part, device::Reservation activations,
+            std::unique_ptr<PassListener> listener, WeightSource source, bool is_simulated);
+
+    std::shared_ptr<LoadedPart> part_;
+    device::Reservation activations_;
+    std::unique_ptr<PassListener> listener_;
+    WeightSource source_;
+    bool is_simulated_;
 };
 
-class LoadedPart {
+/// For one thread.
+class LoadedPart : public std::enable_shared_from_this<LoadedPart> {
 public:
     struct Description {
         std::string name;  ///< for reports: "sd15.safetensors (unet)"
+        std::string node;  ///< id of the loader
         std::filesystem::path file;
+        std::shared_ptr<const formats::TensorDirectory> directory;
+        const models::sd::Part* part = nullptr;
         plan::BlockTable table;
         at::ScalarType compute_type = at::kFloat;
+        graph::PlacementWish wish;
     };
-    LoadedPart(Description description, std::shared_ptr<Workbench> bench)
-        : description_(std::move(description)), bench_(std::move(bench)) {}
+    LoadedPart(Description description, std::shared_ptr<Workbench> bench);
+    LoadedPart(const LoadedPart&) = delete;
+    LoadedPart& operator=(const LoadedPart&) = delete;
+    ~LoadedPart();
 
     [[nodiscard]] const Description& description() const { return description_; }
     [[nodiscard]] bool is_loaded() const { return store_ != nullptr; }
+    [[nodiscard]] bool is_in_use() const { return users_ > 0; }
+    /// Weights and ring by device; nothing if it is not loaded.
+    [[nodiscard]] std::map<DeviceId, Bytes> held() const;
 
-    /// Reads the weights unless they are there. Throws `Failure`; nothing is kept then.
-    void load();
+    /// Ready for calls of that shape: plans, lets go what must go, and reads the weights unless
+    /// they are where the plan wants them. Throws `Failure` (`does_not_fit` before anything is
+    /// read, naming the loader); the part is then not loaded.
+    [[nodiscard]] PartUse use(const models::StepShape& shape);
 
-    /// The weights for one pass; loads them first.
-    [[nodiscard]] WeightSource weights();
+    /// Lets the weights go; nobody may use them.
+    void drop();
 
 private:
+    friend class PartUse;
+
+    [[nodiscard]] residency::Phase phase_for(const models::StepShape& shape,
+                                             const std::vector<LoadedPart*>& others);
+    [[nodiscard]] bool has_room_for(Bytes activations) const;
+    void ensure(const models::StepShape& shape);
+    void load(plan::Plan plan);
+    void tell(const plan::Plan& plan) const;
+    [[noreturn]] void refuse(const plan::Plan& plan) const;
     [[nodiscard]] graph::ModelReport report() const;
 
     Description description_;
     std::shared_ptr<Workbench> bench_;
     std::shared_ptr<const weights::WeightStore> store_;
+    std::optional<models::StepShape> shape_;  ///< that the store was planned for
+    graph::Planned planned_;                  ///< the latest plan
+    plan::Policy policy_;
+    int users_ = 0;
 };
-
-/// Throws `Failure` (`does_not_fit`, before anything is read) unless all parts that are not loaded
-/// yet fit at once; then loads them.
-void load_together(const std::vector<LoadedPart*>& parts, Workbench& bench);
 
 }  // namespace ballast::runtime::nodes

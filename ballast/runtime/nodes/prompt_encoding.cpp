@@ -1,5 +1,7 @@
 #include "ballast/runtime/nodes/prompt_encoding.hpp"
 
+#include <algorithm>
+
 #include "ballast/runtime/nodes/session.hpp"
 #include "ballast/runtime/nodes/stop.hpp"
 #include "ballast/runtime/text/clip_encoder.hpp"
@@ -34,10 +36,14 @@ text::EncodedPrompt encode_text(const Context& context, const Clip& clip,
     for (const auto& warning : windows.warnings) context.observer.warning(warning);
 
     const ObservedStop stop(context.observer);
-    const auto weights = model.part.weights();
-    const nn::Forward forward(weights, &stop);
-    text::ClipEncoder encoder(model.network, forward, clip.layer);
-    return text::encode_prompt(windows, encoder);
+    const auto at_once = std::min(windows.windows.size(), text::kWindowsAtOnce);
+    const auto use = model.part->use(
+        {.tokens = static_cast<std::int64_t>(at_once * text::ClipTokenizer::kWindow)});
+    return use.compute([&] {
+        const nn::Forward forward(use.weights(), &stop);
+        text::ClipEncoder encoder(model.network, forward, clip.layer);
+        return text::encode_prompt(windows, encoder);
+    });
 }
 
 }  // namespace ballast::runtime::nodes

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "ballast/engine/core/clock.hpp"
@@ -16,6 +17,8 @@
 namespace ballast::runtime::nodes {
 
 enum class Phase { load, sample, decode };
+
+class Stopwatch;
 
 /// Thread-safe: nodes write it while others ask for a report.
 class Record {
@@ -40,20 +43,33 @@ private:
     };
     void measure();
 
+    friend class Stopwatch;
+    Stopwatch* running_ = nullptr;  ///< the innermost one
+
     mutable std::mutex mutex_;
     std::array<double, 3> seconds_{};  // by phase
     std::vector<Entry> models_;
     Sums most_;
 };
 
-/// Adds the time from its making to its end to a phase of the record.
+/// Adds the time from its making to its end to a phase of the record, without the time of other
+/// watches that ran inside of it. On the thread that runs nodes.
 class Stopwatch {
 public:
     Stopwatch(const Clock& clock, Record& record, Phase phase)
-        : clock_(&clock), record_(&record), phase_(phase), start_(clock.now()) {}
+        : clock_(&clock),
+          record_(&record),
+          phase_(phase),
+          start_(clock.now()),
+          outer_(std::exchange(record.running_, this)) {}
     Stopwatch(const Stopwatch&) = delete;
     Stopwatch& operator=(const Stopwatch&) = delete;
-    ~Stopwatch() { record_->add_seconds(phase_, seconds()); }
+    ~Stopwatch() {
+        const auto all = seconds();
+        record_->add_seconds(phase_, all - inner_seconds_);
+        if (outer_ != nullptr) outer_->inner_seconds_ += all;
+        record_->running_ = outer_;
+    }
 
     /// Seconds so far.
     [[nodiscard]] double seconds() const { return clock_->seconds_since(start_); }
@@ -63,6 +79,8 @@ private:
     Record* record_;
     Phase phase_;
     Nanoseconds start_;
+    Stopwatch* outer_;
+    double inner_seconds_ = 0;
 };
 
 }  // namespace ballast::runtime::nodes

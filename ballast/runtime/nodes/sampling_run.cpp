@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ballast/runtime/nodes/finite.hpp"
 #include "ballast/runtime/nodes/session.hpp"
 #include "ballast/runtime/nodes/shortage.hpp"
@@ -14,11 +16,11 @@ namespace {
 /// The real network behind the interface that sampling knows.
 class UNetOfModel final : public sampling::DiffusionNetwork {
 public:
-    UNetOfModel(const Context& context, UNetModel& model)
+    UNetOfModel(const Context& context, UNetModel& model, const models::StepShape& shape)
         : context_(&context),
           model_(&model),
           stop_(context.observer),
-          weights_(model.part.weights()) {}
+          use_(model.part->use(shape)) {}
 
     at::Tensor apply(const sampling::NetworkInput& input) override {
         if (input.context.size(-1) != model_->config.context_dim) {
@@ -42,26 +44,48 @@ public:
 
 private:
     at::Tensor run(const sampling::NetworkInput& input, nn::LayerListener* listener) {
-        const nn::Forward forward(weights_, &stop_, listener);
-        return model_->network(forward, input.x, input.timesteps, input.context);
+        return use_.compute([&] {
+            const nn::Forward forward(use_.weights(), &stop_, listener);
+            return model_->network(forward, input.x, input.timesteps, input.context);
+        });
     }
 
     const Context* context_;
     UNetModel* model_;
     ObservedStop stop_;
-    WeightSource weights_;
+    PartUse use_;
     bool has_warned_ = false;
 };
 
 /// How many texts one call of the network gets.
 struct CallPolicy {
     std::string how;
+    std::int64_t sides = 1;  ///< of guidance
     sampling::FitsInMemory fits;
 };
 
-std::vector<CallPolicy> call_policies() {
-    return {{"with all texts at once", {}},
-            {"with one text at a time", [](const sampling::CallSize&) { return false; }}};
+std::vector<CallPolicy> call_policies(const Guider& guider) {
+    const CallPolicy alone{"with one text at a time", 1,
+                           [](const sampling::CallSize&) { return false; }};
+    return {{"with all texts at once", guider.negative && guider.cfg != 1.0 ? 2 : 1, {}}, alone};
+}
+
+/// Pictures of a call with all texts: more than two of them count as more pictures.
+std::int64_t pictures_at_once(const Guider& guider, std::int64_t sides, std::int64_t pictures) {
+    if (sides == 1) return pictures;
+    const auto texts = guider.positive.size() + guider.negative->size();
+    return pictures * std::max<std::int64_t>(1, static_cast<std::int64_t>(texts + 1) / 2);
+}
+
+std::int64_t longest_text(const Guider& guider) {
+    std::int64_t tokens = 1;
+    const auto look_at = [&](const sampling::Conditioning& list) {
+        for (const auto& entry : list)
+            if (entry.embedding.defined()) tokens = std::max(tokens, entry.embedding.size(1));
+    };
+    look_at(guider.positive);
+    if (guider.negative) look_at(*guider.negative);
+    return tokens;
 }
 
 at::Tensor noise_for(const Noise& noise, const sampling::Latent& latent) {
@@ -75,7 +99,6 @@ SampledLatents sample(const Context& context, const SamplerTask& task,
                       const sampling::Latent& latent) {
     auto& bench = *context.session.bench();
     auto& model = *task.guider.model.network;
-    model.part.load();  // before the watch: loading has a sum of its own
     const Stopwatch stopwatch(bench.clock, bench.record, Phase::sample);
 
     sampling::SamplingRequest request{.latent = latent,
@@ -91,17 +114,21 @@ SampledLatents sample(const Context& context, const SamplerTask& task,
         sampling::with_channels(latent.samples, request.format.channels).to(at::kFloat);
     request.noise = noise_for(task.noise, request.latent);
 
-    UNetOfModel network(context, model);
-    sampling::SamplingHooks hooks;
-    hooks.on_step = [&context](const sampling::Step& step) {
-        context.observer.progress(step.index + 1, step.total);
-    };
-    hooks.after = [&network](const sampling::NetworkInput& input, float, const at::Tensor& output) {
-        network.explain(input, output);
-    };
+    const auto& samples = request.latent.samples;
+    models::StepShape shape{
+        .height = samples.size(2), .width = samples.size(3), .tokens = longest_text(task.guider)};
     auto result =
-        first_that_fits(context, call_policies(), [&](const CallPolicy& policy) {
+        first_that_fits(context, call_policies(task.guider), [&](const CallPolicy& policy) {
+            shape.sides = policy.sides;
+            shape.batch = pictures_at_once(task.guider, policy.sides, samples.size(0));
+            UNetOfModel network(context, model, shape);
+            sampling::SamplingHooks hooks;
             hooks.fits = policy.fits;
+            hooks.on_step = [&context](const sampling::Step& step) {
+                context.observer.progress(step.index + 1, step.total);
+            };
+            hooks.after = [&network](const sampling::NetworkInput& input, float,
+                                     const at::Tensor& output) { network.explain(input, output); };
             return sampling::run_sampling(request, task.guider.model.sampling, network, hooks);
         }).result;
 

@@ -29,10 +29,9 @@ Session::Session(graph::RuntimeOptions options)
                 .input = options_.input_folder,
                 .output = options_.output_folder,
                 .temp = options_.temp_folder}),
+      bench_(std::make_shared<Workbench>(options_)),
+      accounting_(bench_->ledger()),
       preview_suffix_(random_letters(5)) {
-    bench_->log = options_.log;
-    for (const auto& [device, limit] : options_.memory_limits)
-        bench_->ledger->set_limit(device, limit);
     const auto cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     const auto threads = options_.threads > 0 ? options_.threads : cores;
     value_or_throw(require_threads(threads));  // OpenMP would end the process
@@ -66,13 +65,15 @@ Result<graph::NodeResult> Session::run(const graph::NodeCall& call, graph::NodeO
 
 graph::RuntimeReport Session::report() const {
     graph::RuntimeReport report;
-    report.devices = bench_->ledger->snapshot();
+    report.devices = bench_->ledger()->snapshot();
+    report.streaming = bench_->streaming();
     bench_->record.write(report);
     return report;
 }
 
 void Session::reset_report() {
-    bench_->ledger->reset_peaks();
+    bench_->ledger()->reset_peaks();
+    bench_->reset_streaming();
     bench_->record.reset();
 }
 
@@ -80,6 +81,12 @@ void Session::log_opened(const std::filesystem::path& file) const {
     std::error_code ignored;
     log().info(fmt::format("opened {}: {}", file.string(),
                            to_string(Bytes{std::filesystem::file_size(file, ignored)})));
+}
+
+std::vector<DeviceId> Session::devices() const {
+    std::vector<DeviceId> ids;
+    for (const auto& device : bench_->devices().all()) ids.push_back(device->id());
+    return ids;
 }
 
 std::string Session::version() const { return ops::torch_version(); }

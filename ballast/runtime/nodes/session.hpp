@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "ballast/graph/folders.hpp"
 #include "ballast/graph/runtime.hpp"
@@ -24,6 +25,7 @@ public:
                                   graph::NodeObserver& observer) override;
     [[nodiscard]] graph::RuntimeReport report() const override;
     void reset_report() override;
+    [[nodiscard]] std::vector<DeviceId> devices() const override;
     [[nodiscard]] std::string version() const override;
 
     [[nodiscard]] const graph::RuntimeOptions& options() const { return options_; }
@@ -57,8 +59,8 @@ private:
 
     graph::RuntimeOptions options_;
     graph::Folders folders_;
-    std::shared_ptr<Workbench> bench_ = std::make_shared<Workbench>();
-    HostAccounting accounting_{bench_->ledger};
+    std::shared_ptr<Workbench> bench_;
+    HostAccounting accounting_;
     std::map<std::string, std::weak_ptr<void>> models_;
     std::map<std::size_t, text::ClipTokenizer> tokenizers_;
     std::string preview_suffix_;

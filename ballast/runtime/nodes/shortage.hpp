@@ -22,9 +22,9 @@ struct Outcome {
     Way way;
 };
 
-/// `work(way)` for the first of `ways` for which memory suffices, be it the limit or the system
-/// that refuses. A way has a member `how` for the user. All other failures, and that of the last
-/// way, pass through.
+/// `work(way)` for the first of `ways` for which memory suffices, be it the plan, the limit or the
+/// system that refuses. A way has a member `how` for the user. All other failures, and that of the
+/// last way, pass through.
 template <typename Way, typename Work>
 auto first_that_fits(const Context& context, const std::vector<Way>& ways, const Work& work) {
     using Done = Outcome<std::invoke_result_t<const Work&, const Way&>, Way>;
@@ -34,7 +34,9 @@ auto first_that_fits(const Context& context, const std::vector<Way>& ways, const
             return Done{work(ways[i]), ways[i]};
         } catch (...) {
             const auto error = current_error("cannot compute");
-            if (error.code != Code::out_of_memory || i + 1 == ways.size()) throw;
+            const bool is_shortage =
+                error.code == Code::out_of_memory || error.code == Code::does_not_fit;
+            if (!is_shortage || i + 1 == ways.size()) throw;
             why = error.why;
         }
         // outside the handler: what the failed attempt held is released by now

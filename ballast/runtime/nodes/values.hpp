@@ -62,6 +62,11 @@ struct Guider {
 struct SamplerName {
     std::string name;
 };
+/// MULTIGPUDEVICE, by name.
+struct DeviceName {
+    std::string name;
+};
+inline Bytes held_bytes(const DeviceName&) { return {}; }
 inline Bytes held_bytes(const Model&) { return {}; }
 inline Bytes held_bytes(const Clip&) { return {}; }
 inline Bytes held_bytes(const Vae&) { return {}; }
@@ -96,6 +101,7 @@ inline constexpr char kSigmas[] = "SIGMAS";
 inline constexpr char kSampler[] = "SAMPLER";
 inline constexpr char kNoise[] = "NOISE";
 inline constexpr char kGuider[] = "GUIDER";
+inline constexpr char kDevice[] = "MULTIGPUDEVICE";
 }  // namespace names
 
 using ModelValue = Carried<Model, names::kModel>;
@@ -109,6 +115,7 @@ using SigmasValue = Carried<sampling::Sigmas, names::kSigmas>;
 using SamplerValue = Carried<SamplerName, names::kSampler>;
 using NoiseValue = Carried<Noise, names::kNoise>;
 using GuiderValue = Carried<Guider, names::kGuider>;
+using DeviceNameValue = Carried<DeviceName, names::kDevice>;
 
 /// The content of a linked input.
 template <typename V>

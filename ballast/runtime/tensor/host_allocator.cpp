@@ -28,6 +28,7 @@ struct alignas(64) Header {
     std::size_t charged;   // bytes charged to the ledger: the whole block
     std::size_t capacity;  // usable bytes behind the header
     std::uint64_t era;     // which HostAccounting charged it
+    Tag tag;               // what it is charged as now
 };
 static_assert(sizeof(Header) == 64);
 
@@ -54,7 +55,12 @@ public:
     void require(std::size_t size) {
         const std::scoped_lock lock(mutex_);
         charge(size);
-        if (ledger_) ledger_->give_back(kCpu, Bytes{size}, Tag::activations);
+        if (ledger_) ledger_->give_back(kCpu, Bytes{size}, tag_);
+    }
+
+    Tag set_tag(Tag tag) {
+        const std::scoped_lock lock(mutex_);
+        return std::exchange(tag_, tag);
     }
 
     c10::DeleterFnPtr raw_deleter() const override { return &drop; }
@@ -95,10 +101,10 @@ private:
         charge(charged);
         void* memory = is_large ? map(charged) : std::aligned_alloc(64, (charged + 63) / 64 * 64);
         if (memory == nullptr) {
-            if (ledger_) ledger_->give_back(kCpu, Bytes{charged}, Tag::activations);
+            if (ledger_) ledger_->give_back(kCpu, Bytes{charged}, tag_);
             throw std::bad_alloc();
         }
-        return new (memory) Header{charged, charged - sizeof(Header), era_};
+        return new (memory) Header{charged, charged - sizeof(Header), era_, tag_};
     }
 
     /// The smallest kept block that holds `size` without wasting more than a quarter of it.
@@ -108,31 +114,34 @@ private:
         auto* header = found->second;
         if (ledger_) {
             // back and forth under our lock: nobody else charges activations
-            ledger_->give_back(kCpu, Bytes{header->charged}, Tag::scratch);
-            if (!ledger_->try_take(kCpu, Bytes{header->charged}, Tag::activations)) {
+            ledger_->give_back(kCpu, Bytes{header->charged}, header->tag);
+            if (!ledger_->try_take(kCpu, Bytes{header->charged}, tag_)) {
                 kept_.erase(found);
                 unmap(header);
                 return nullptr;
             }
         }
+        header->tag = tag_;
         kept_.erase(found);
         return header;
     }
 
     void charge(std::size_t size) {
-        if (!ledger_ || ledger_->try_take(kCpu, Bytes{size}, Tag::activations)) return;
+        if (!ledger_ || ledger_->try_take(kCpu, Bytes{size}, tag_)) return;
         trim_locked();
-        if (ledger_->try_take(kCpu, Bytes{size}, Tag::activations)) return;
-        throw Failure(refused(ledger_->refusal(kCpu, Bytes{size}, Tag::activations)));
+        if (ledger_->try_take(kCpu, Bytes{size}, tag_)) return;
+        throw Failure(refused(ledger_->refusal(kCpu, Bytes{size}, tag_)));
     }
 
     void put(Header* header) {
         const std::scoped_lock lock(mutex_);
         const bool is_ours = ledger_ && header->era == era_;
-        if (is_ours) ledger_->give_back(kCpu, Bytes{header->charged}, Tag::activations);
+        if (is_ours) ledger_->give_back(kCpu, Bytes{header->charged}, header->tag);
+        // what a simulated device held is no scratch of the host
+        if (header->tag != Tag::simulation) header->tag = Tag::scratch;
         if (header->capacity < kLarge) {
             std::free(header);  // NOLINT(cppcoreguidelines-no-malloc)
-        } else if (is_ours && ledger_->try_take(kCpu, Bytes{header->charged}, Tag::scratch)) {
+        } else if (is_ours && ledger_->try_take(kCpu, Bytes{header->charged}, header->tag)) {
             kept_.emplace(header->capacity, header);
         } else {
             unmap(header);
@@ -142,7 +151,7 @@ private:
     Bytes trim_locked() {
         Bytes released;
         for (const auto& [capacity, header] : kept_) {
-            if (ledger_) ledger_->give_back(kCpu, Bytes{header->charged}, Tag::scratch);
+            if (ledger_) ledger_->give_back(kCpu, Bytes{header->charged}, header->tag);
             released += Bytes{header->charged};
             unmap(header);
         }
@@ -175,6 +184,7 @@ private:
     std::mutex mutex_;
     std::shared_ptr<Ledger> ledger_;
     std::uint64_t era_ = 0;
+    Tag tag_ = Tag::activations;                // of what is taken from now on
     std::multimap<std::size_t, Header*> kept_;  // by capacity; only blocks of the current era
 };
 
@@ -187,6 +197,11 @@ HostAccounting::HostAccounting(std::shared_ptr<device::Ledger> ledger) {
 }
 
 HostAccounting::~HostAccounting() { HostAllocator::instance().detach(); }
+
+SimulatedArithmetic::SimulatedArithmetic()
+    : former_(HostAllocator::instance().set_tag(Tag::simulation)) {}
+
+SimulatedArithmetic::~SimulatedArithmetic() { HostAllocator::instance().set_tag(former_); }
 
 Bytes HostAccounting::trim() { return trim_host_memory(); }
 

@@ -30,6 +30,19 @@ public:
     Bytes trim();
 };
 
+/// While it lives, the host computes for a simulated device: what tensors take is charged as
+/// simulation, which no limit holds. On the thread that computes; may be nested.
+class [[nodiscard]] SimulatedArithmetic {
+public:
+    SimulatedArithmetic();
+    SimulatedArithmetic(const SimulatedArithmetic&) = delete;
+    SimulatedArithmetic& operator=(const SimulatedArithmetic&) = delete;
+    ~SimulatedArithmetic();
+
+private:
+    device::Tag former_;
+};
+
 /// The same for code that holds no `HostAccounting` but whose own reservation on `cpu` was refused.
 Bytes trim_host_memory();
 

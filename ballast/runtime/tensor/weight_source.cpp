@@ -24,8 +24,9 @@ struct WideningBuffer::Chunk {
     std::size_t used = 0;
 };
 
-WideningBuffer::WideningBuffer(device::Ledger& ledger, std::shared_ptr<device::Device> device)
-    : ledger_(&ledger), device_(std::move(device)) {}
+WideningBuffer::WideningBuffer(device::Ledger& ledger, std::shared_ptr<device::Device> device,
+                               device::Tag tag)
+    : ledger_(&ledger), device_(std::move(device)), tag_(tag) {}
 
 WideningBuffer::~WideningBuffer() = default;
 
@@ -50,9 +51,9 @@ WideningBuffer::Slot WideningBuffer::take(std::size_t bytes) {
 
 device::Reservation WideningBuffer::reserve(Bytes bytes) const {
     const auto where = device_->id();
-    auto room = ledger_->reserve(where, bytes, device::Tag::widened);
+    auto room = ledger_->reserve(where, bytes, tag_);
     if (!room && where == kCpu && !trim_host_memory().is_zero())
-        room = ledger_->reserve(where, bytes, device::Tag::widened);
+        room = ledger_->reserve(where, bytes, tag_);
     if (room) return *std::move(room);
     auto error = std::move(room).error();
     error.code = Code::out_of_memory;  // the model was loaded: this happens while it runs
@@ -83,12 +84,14 @@ WideningBuffer::Slot::~Slot() {
 
 at::Device WeightSource::device() const { return tensor_device(widening_->device()); }
 
-weights::Pin WeightSource::pin_bytes(plan::BlockId id) const {
+weights::Pin WeightSource::pinned(plan::BlockId id) const {
     const auto& plan = store_->plan();
     const auto home = plan.homes[id.index];
     if (home != plan.compute && !plan.read_in_place.contains(home))
         finish_arithmetic(widening_->device());
-    return value_or_throw(store_->pin(id));
+    auto pin = value_or_throw(store_->pin(id));
+    if (listener_ != nullptr) listener_->on_block(id);
+    return pin;
 }
 
 at::Tensor WeightSource::stored(const weights::Pin& pin, std::size_t tensor) const {
@@ -97,7 +100,7 @@ at::Tensor WeightSource::stored(const weights::Pin& pin, std::size_t tensor) con
 }
 
 PinnedLayer WeightSource::pin(plan::BlockId id) const {
-    PinnedLayer layer(pin_bytes(id));
+    PinnedLayer layer(pinned(id));
     const auto count = layer.pin_.block().tensors.size();
 
     std::vector<at::Tensor> tensors;
@@ -135,7 +138,7 @@ PinnedLayer WeightSource::pin(plan::BlockId id) const {
 }
 
 at::Tensor WeightSource::rows(plan::BlockId id, std::size_t tensor, const at::Tensor& ids) const {
-    const auto pin = pin_bytes(id);
+    const auto pin = pinned(id);
     const auto table = stored(pin, tensor);
     auto shape = ids.sizes().vec();
     shape.push_back(table.size(1));

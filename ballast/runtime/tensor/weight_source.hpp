@@ -23,7 +23,8 @@ class WideningBuffer {
 public:
     /// On the device where arithmetic runs; for a simulated one that is the host.
     explicit WideningBuffer(device::Ledger& ledger,
-                            std::shared_ptr<device::Device> device = device::make_host_device());
+                            std::shared_ptr<device::Device> device = device::make_host_device(),
+                            device::Tag tag = device::Tag::widened);
     WideningBuffer(const WideningBuffer&) = delete;
     WideningBuffer& operator=(const WideningBuffer&) = delete;
     ~WideningBuffer();
@@ -62,6 +63,7 @@ private:
     struct Chunk;
     device::Ledger* ledger_;
     std::shared_ptr<device::Device> device_;
+    device::Tag tag_;
     std::vector<Chunk> chunks_;
 };
 
@@ -80,13 +82,28 @@ private:
     std::vector<at::Tensor> tensors_;
 };
 
+/// Follows a pass over a model: for clocks of simulated devices.
+class PassListener {
+public:
+    PassListener() = default;
+    PassListener(const PassListener&) = delete;
+    PassListener& operator=(const PassListener&) = delete;
+    virtual ~PassListener() = default;
+    /// The block's weights are there, its arithmetic begins.
+    virtual void on_block(plan::BlockId id) = 0;
+};
+
 /// One model's weights in one compute type. Cheap to make; used by one thread.
 class WeightSource {
 public:
-    /// `widening` is on the device for which the store's plan is made.
+    /// `widening` is on the device for which the store's plan is made. `listener` may be null; else
+    /// it must outlive the source.
     WeightSource(std::shared_ptr<const weights::WeightStore> store, at::ScalarType compute_type,
-                 WideningBuffer& widening)
-        : store_(std::move(store)), compute_type_(compute_type), widening_(&widening) {}
+                 WideningBuffer& widening, PassListener* listener = nullptr)
+        : store_(std::move(store)),
+          compute_type_(compute_type),
+          widening_(&widening),
+          listener_(listener) {}
 
     [[nodiscard]] at::ScalarType compute_type() const { return compute_type_; }
     /// Where the tensors lie.
@@ -104,12 +121,13 @@ public:
     at::Tensor rows(plan::BlockId id, std::size_t tensor, const at::Tensor& ids) const;
 
 private:
-    [[nodiscard]] weights::Pin pin_bytes(plan::BlockId id) const;
+    [[nodiscard]] weights::Pin pinned(plan::BlockId id) const;
     [[nodiscard]] at::Tensor stored(const weights::Pin& pin, std::size_t tensor) const;
 
     std::shared_ptr<const weights::WeightStore> store_;
     at::ScalarType compute_type_;
     WideningBuffer* widening_;
+    PassListener* listener_;
 };
 
 }  // namespace ballast::runtime

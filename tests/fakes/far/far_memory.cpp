@@ -1,5 +1,6 @@
 #include "tests/fakes/far/far_memory.hpp"
 
+#include <c10/util/Exception.h>
 #include <sys/mman.h>
 
 #include <cstring>
@@ -66,7 +67,14 @@ bool FarMemory::holds(const void* address) const {
 }
 
 std::byte* FarMemory::reveal(const void* address) const {
-    return bytes_ + (static_cast<const std::byte*>(address) - addresses_.begin());
+    const auto offset =
+        static_cast<std::size_t>(static_cast<const std::byte*>(address) - addresses_.begin());
+    const std::scoped_lock lock(mutex_);
+    const auto after = taken_.upper_bound(offset);
+    const bool is_taken =
+        after != taken_.begin() && offset < std::prev(after)->first + std::prev(after)->second;
+    TORCH_CHECK(is_taken, "far memory was used after it had been given back");
+    return bytes_ + offset;
 }
 
 std::size_t FarMemory::used() const {

@@ -25,7 +25,7 @@ public:
     void give_back(std::byte* address);
 
     [[nodiscard]] bool holds(const void* address) const;
-    /// Where the bytes of `address` really lie.
+    /// Where the bytes of `address` really lie. Throws if they were given back.
     [[nodiscard]] std::byte* reveal(const void* address) const;
 
     [[nodiscard]] std::size_t capacity() const { return capacity_; }

@@ -72,7 +72,7 @@ public:
     Result<graph::NodeResult> run(const graph::NodeDeclaration& node) {
         NodeHost::Inputs inputs;
         for (const auto& input : node.inputs) {
-            if (input.is_hidden()) continue;
+            if (input.is_hidden() || input.presence == graph::Presence::legacy) continue;
             if (input.is_link_only())
                 inputs.emplace(input.name, links_.at(input.type()));
             else if (const auto own = constants_.find(input.name); own != constants_.end())

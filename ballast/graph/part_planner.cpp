@@ -1,0 +1,181 @@
+#include "ballast/graph/part_planner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "ballast/engine/machine/diffusion_family.hpp"
+
+namespace ballast::graph {
+namespace {
+
+using machine::NumberFormat;
+
+std::optional<NumberFormat> number_format(ElementType type) {
+    switch (type) {
+        case ElementType::f16: return NumberFormat::fp16;
+        case ElementType::bf16: return NumberFormat::bf16;
+        case ElementType::f32: return NumberFormat::fp32;
+        case ElementType::f64: return NumberFormat::fp64;
+        case ElementType::f8_e4m3: return NumberFormat::fp8_e4m3fn;
+        case ElementType::f8_e5m2: return NumberFormat::fp8_e5m2;
+        default: return std::nullopt;
+    }
+}
+
+/// The number of parameters and the format of most of them.
+machine::WeightsFile weights_of(const plan::BlockTable& table) {
+    std::map<NumberFormat, double> elements;
+    double params = 0;
+    for (const auto& block : table.blocks())
+        for (const auto& tensor : block.tensors) {
+            double count = 1;
+            for (const auto size : tensor.shape) count *= static_cast<double>(size);
+            params += count;
+            if (const auto format = number_format(tensor.type)) elements[*format] += count;
+        }
+    const auto formats =
+        machine::supported_formats(machine::DiffusionFamily::sd15, machine::HalfSupport::extended);
+    machine::WeightsFile weights{.params = params, .supported = {formats.begin(), formats.end()}};
+    const auto most = std::ranges::max_element(
+        elements, {}, [](const auto& format_and_count) { return format_and_count.second; });
+    if (most != elements.end()) weights.majority = most->first;
+    return weights;
+}
+
+/// Devices that are listed, but cannot store blocks, are refused by name.
+Result<void> require_storage(const plan::Policy& policy, const machine::Assessment& assessment) {
+    std::vector<DeviceId> named{policy.compute};
+    for (const auto& entry : policy.entries) named.push_back(entry.device);
+    if (policy.rest) named.push_back(*policy.rest);
+    std::ranges::copy(policy.donors, std::back_inserter(named));
+    for (const auto id : named) {
+        const auto judged =
+            std::ranges::find(assessment.devices, id, &machine::DeviceAssessment::id);
+        if (judged == assessment.devices.end() || judged->cannot_store.empty()) continue;
+        return fail(Error{
+            .code = Code::not_available,
+            .what = "cannot plan",
+            .why = fmt::format("{} cannot store blocks: {}", to_string(id), judged->cannot_store),
+            .place = {.key = to_string(id)},
+            .hint = "name another device"});
+    }
+    return {};
+}
+
+/// Where the machine's rules put a helper model; only the processor is a reason to leave what the
+/// cost model finds.
+std::optional<DeviceId> compute_by_rule(const PlanningMachine& machine, PartKind kind) {
+    if (kind == PartKind::network) return std::nullopt;
+    const auto main = machine::default_compute_device(machine.assessment);
+    const auto judged =
+        std::ranges::find(machine.assessment.devices, main, &machine::DeviceAssessment::id);
+    if (judged == machine.assessment.devices.end()) return std::nullopt;
+    const auto device =
+        kind == PartKind::text_encoder ? judged->placement.text_encoder : judged->placement.vae;
+    return device == kCpu ? std::optional{kCpu} : std::nullopt;
+}
+
+}  // namespace
+
+PartKind kind_of(const models::sd::Part& part) {
+    if (part.name == models::sd::kTextPart.name) return PartKind::text_encoder;
+    return part.name == models::sd::kVaePart.name ? PartKind::autoencoder : PartKind::network;
+}
+
+Result<PartToPlan> part_to_plan(const formats::TensorDirectory& directory,
+                                const models::sd::Part& part, models::StepShape shape) {
+    const auto table = part.blocks(directory);
+    if (!table) return fail(table.error());
+    PartToPlan result{.name = fmt::format("{} ({})", directory.path().string(), part.name),
+                      .blocks = plan::plan_blocks(*table),
+                      .kind = kind_of(part)};
+    result.weights = weights_of(*table);
+    for (const auto bytes : {2, 4}) {
+        shape.element_bytes = bytes;
+        auto costs = part.costs(directory, shape);
+        if (!costs) return fail(costs.error());
+        result.costs.emplace(bytes, *std::move(costs));
+    }
+    return result;
+}
+
+Result<PartPlanner> PartPlanner::make(const PlanningMachine& machine, PartToPlan part,
+                                      const PlacementWish& wish) {
+    PartPlanner planner(machine, std::move(part));
+    auto policy = plan::parse_allocation(wish.allocation, machine.context);
+    if (!policy) return fail(std::move(policy).error());
+    planner.policy_ = *std::move(policy);
+    if (auto usable = require_storage(planner.policy_, machine.assessment); !usable)
+        return fail(std::move(usable).error());
+    const auto kind = planner.part_.kind;
+    planner.compute_ = wish.compute ? wish.compute : compute_by_rule(machine, kind);
+    planner.activations_ = wish.activations;
+    planner.role_ = wish.role.value_or(
+        kind == PartKind::text_encoder ? plan::ModelRole::text_encoder : plan::ModelRole::network);
+    return planner;
+}
+
+/// Bytes of an activation on `device`, as ComfyUI chooses formats: text encoders compute in fp32,
+/// the others in 16 bits where the device does.
+std::int64_t PartPlanner::element_bytes(DeviceId device) const {
+    const auto* found = machine::find_device(machine_->profile, device);
+    const auto question =
+        machine::question_about(found != nullptr ? *found : machine::DeviceProfile{.id = device},
+                                machine_->profile, machine_->options);
+    auto format = NumberFormat::fp32;
+    switch (part_.kind) {
+        case PartKind::text_encoder: break;
+        case PartKind::autoencoder:
+            // as its weights: ComfyUI casts none of them
+            format = machine::vae_format(question, machine::kBf16Only);
+            break;
+        case PartKind::network: {
+            const auto stored = machine::stored_format(question, part_.weights);
+            format =
+                machine::compute_format(question, stored, part_.weights.supported).value_or(stored);
+            break;
+        }
+    }
+    return machine::bytes_of(format).count() <= 2 ? 2 : 4;
+}
+
+/// Beside the weights, the block that needs the most decides; unless the user does.
+void PartPlanner::set_costs(plan::PlanRequest& request, std::int64_t element_bytes) const {
+    if (const auto costs = part_.costs.find(element_bytes); costs != part_.costs.end())
+        models::set_costs(request.blocks, costs->second);
+    Bytes most;
+    for (const auto& block : request.blocks)
+        most = std::max(most, block.activation_bytes.value_or(Bytes{}));
+    request.activations = activations_.value_or(most);
+}
+
+Planned PartPlanner::plan(const plan::PlanMachine& devices) const {
+    Planned planned{.request = {.blocks = part_.blocks,
+                                .role = role_,
+                                .policy = policy_,
+                                .compute = compute_,
+                                .machine = devices,
+                                .is_file_backed = part_.is_file_backed},
+                    .plan = {}};
+    auto& request = planned.request;
+    // Activations depend on the format that the compute device computes in, and which device that
+    // is can depend on them: where the first guess was wrong, the device found stays.
+    const bool is_decided = policy_.mode != plan::Mode::automatic;
+    const auto guess =
+        is_decided ? policy_.compute
+                   : compute_.value_or(machine::default_compute_device(machine_->assessment));
+    const auto assumed = element_bytes(guess);
+    set_costs(request, assumed);
+    planned.plan = plan::make_plan(request);
+    const auto found = element_bytes(planned.plan.compute);
+    if (found == assumed) return planned;
+    set_costs(request, found);
+    request.compute = planned.plan.compute;
+    planned.plan = plan::make_plan(request);
+    return planned;
+}
+
+}  // namespace ballast::graph

@@ -1,0 +1,31 @@
+#pragma once
+// The machine as plans for models see it: its profile, what was decided about its memory, and what
+// of that concerns placement.
+
+#include <optional>
+#include <span>
+
+#include "ballast/engine/machine/assessment.hpp"
+#include "ballast/engine/machine/options.hpp"
+#include "ballast/engine/plan/allocation.hpp"
+#include "ballast/engine/plan/plan_machine.hpp"
+
+namespace ballast::graph {
+
+struct PlanningMachine {
+    machine::MachineProfile profile{};
+    machine::MemoryOptions options{};
+    machine::Assessment assessment{};
+    plan::PlanMachine devices{};        ///< capacities when nothing of ours is loaded
+    plan::AllocationContext context{};  ///< for allocation texts
+};
+
+/// Judges a machine. Accelerators that are not among `usable` count as absent: nobody computes
+/// there. Empty: all are usable.
+PlanningMachine planning_machine(machine::MachineProfile profile, machine::MemoryOptions options,
+                                 std::optional<std::span<const DeviceId>> usable = std::nullopt);
+
+/// The devices that nodes offer: those that can store blocks.
+std::vector<DeviceId> offered_devices(const PlanningMachine& machine);
+
+}  // namespace ballast::graph

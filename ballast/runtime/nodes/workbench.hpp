@@ -1,0 +1,74 @@
+#pragma once
+// What the models of a session share: the machine with its devices, the account, buffers for
+// widening, what reports and the log are told, and which models hold weights.
+
+#include <memory>
+
+#include "ballast/engine/core/clock.hpp"
+#include "ballast/engine/core/log.hpp"
+#include "ballast/engine/device/sim/sim_machine.hpp"
+#include "ballast/engine/device/transfers.hpp"
+#include "ballast/graph/planning_machine.hpp"
+#include "ballast/graph/runtime.hpp"
+#include "ballast/runtime/nodes/model_shelf.hpp"
+#include "ballast/runtime/nodes/record.hpp"
+#include "ballast/runtime/tensor/weight_source.hpp"
+
+namespace ballast::runtime::nodes {
+
+class Workbench {
+public:
+    explicit Workbench(const graph::RuntimeOptions& options);
+    Workbench(const Workbench&) = delete;
+    Workbench& operator=(const Workbench&) = delete;
+    ~Workbench();
+
+    [[nodiscard]] const std::shared_ptr<device::Ledger>& ledger() const { return ledger_; }
+    [[nodiscard]] const graph::PlanningMachine& machine() const { return machine_; }
+    [[nodiscard]] const device::DeviceSet& devices() const { return transfers_->devices(); }
+    [[nodiscard]] device::Transfers& transfers() { return *transfers_; }
+    /// Null: the devices are real.
+    [[nodiscard]] device::sim::SimMachine* simulation() const { return simulation_.get(); }
+    /// Whether the processor only plays the part of `device`.
+    [[nodiscard]] bool is_simulated(DeviceId device) const {
+        return simulation_ != nullptr && device != kCpu;
+    }
+    [[nodiscard]] WideningBuffer& widening(DeviceId compute) {
+        return is_simulated(compute) ? simulated_widening_ : widening_;
+    }
+    /// Gives the buffers' memory back; nothing may compute.
+    void clear_widening();
+
+    /// What a plan may use of the machine now, with the models on the shelf: capacities without
+    /// what is held for other purposes.
+    [[nodiscard]] plan::PlanMachine room() const;
+
+    [[nodiscard]] graph::StreamingReport streaming() const;
+    void reset_streaming();
+
+    const RealClock clock{};
+    Record record{};
+    Log log{};
+    ModelShelf shelf{};
+    std::string allocation{};  ///< of networks whose loader says nothing
+
+private:
+    std::shared_ptr<device::Ledger> ledger_ = std::make_shared<device::Ledger>();
+    graph::PlanningMachine machine_;
+    std::unique_ptr<device::sim::SimMachine> simulation_;
+    std::unique_ptr<device::DeviceSet> real_devices_;  ///< null: simulated
+    std::unique_ptr<device::Transfers> transfers_;
+    WideningBuffer widening_{*ledger_};
+    WideningBuffer simulated_widening_{*ledger_, device::make_host_device(),
+                                       device::Tag::simulation};
+
+    struct Simulated {
+        std::uint64_t compute_ns = 0;
+        Nanoseconds time{};
+        std::vector<device::sim::LinkUse> links{};
+    };
+    [[nodiscard]] Simulated simulated_so_far() const;
+    Simulated before_;  ///< at the last reset
+};
+
+}  // namespace ballast::runtime::nodes
