@@ -188,7 +188,7 @@ private:
             // allocators give memory back to the stream that asked for it while kernels of that
             // stream may still use it; copy streams would write there too early. Our own stream has
             // no kernels.
-            const c10::StreamGuard guard(*memory_stream_);
+            const c10::StreamGuard guard(memory_stream_.value());
             block.data = c10::GetAllocator(where_.type())->allocate(size);
         }
         // a tensor of mps holds a buffer's handle where others hold an address
