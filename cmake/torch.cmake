@@ -56,4 +56,6 @@ add_library(ballast_torch SHARED IMPORTED)
 set_target_properties(ballast_torch PROPERTIES
     IMPORTED_LOCATION "${BALLAST_TORCH_CPU}"
     INTERFACE_LINK_LIBRARIES ballast_c10
+    # what a libtorch for accelerators needs lies in folders that the loader finds, not the linker
+    INTERFACE_LINK_OPTIONS "LINKER:--allow-shlib-undefined"
     INTERFACE_COMPILE_OPTIONS "SHELL:-idirafter ${BALLAST_TORCH_INCLUDE}")

@@ -27,7 +27,7 @@ struct DeviceCase {
 
 inline void PrintTo(const DeviceCase& device, std::ostream* out) { *out << device.name; }
 
-class DeviceBehaviour : public testing::TestWithParam<DeviceCase> {
+class DeviceBehaviour : public ::testing::TestWithParam<DeviceCase> {
 protected:
     Device& device() { return *made_.device; }
 

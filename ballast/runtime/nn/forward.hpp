@@ -31,6 +31,9 @@ public:
     [[nodiscard]] virtual bool stop_requested() const = 0;
 };
 
+/// `x` as networks give their results: fp32 on the processor; x itself if it is that already.
+inline at::Tensor to_host(const at::Tensor& x) { return x.to(at::kCPU, at::kFloat); }
+
 class Forward {
 public:
     explicit Forward(const WeightSource& weights, const StopCheck* stop = nullptr,
@@ -38,6 +41,10 @@ public:
         : weights_(&weights), stop_(stop), listener_(listener) {}
 
     [[nodiscard]] at::ScalarType compute_type() const { return weights_->compute_type(); }
+    /// `x` in the compute type where the arithmetic runs; x itself if it is that already.
+    [[nodiscard]] at::Tensor to_compute(const at::Tensor& x) const {
+        return x.to(weights_->device(), weights_->compute_type());
+    }
 
     /// The layer boundary: throws `Failure` (`interrupted`) once a stop was requested.
     [[nodiscard]] PinnedLayer pin(plan::BlockId id) const {

@@ -92,7 +92,8 @@ private:
     std::unique_ptr<device::DeviceSet> real_devices_;  ///< null: simulated
     std::unique_ptr<device::Transfers> transfers_;
     WideningBuffer widening_{*ledger_};
-    WideningBuffer simulated_widening_{*ledger_, kCpu, device::Tag::simulation};
+    WideningBuffer simulated_widening_{*ledger_, device::make_host_device(),
+                                       device::Tag::simulation};
 
     mutable std::mutex traffic_mutex_;
     Traffic before_;  ///< what the report leaves out: former runs, and loads

@@ -11,12 +11,13 @@
 
 namespace ballast::runtime::ops {
 
-/// True where `convolve_by_product` is the faster way: fewer output positions than output channels.
+/// True where `convolve_by_product` is the faster way on the processor: fewer output positions than
+/// output channels.
 bool prefers_product(const at::Tensor& x, const at::Tensor& weight, std::int64_t stride,
                      std::int64_t padding);
 
-/// x [N, C, H, W] in any memory order, weight [K, C, kh, kw] contiguous and of the same floating
-/// type, bias [K] or undefined -> [N, K, H', W'], channels-last in memory.
+/// Of CPU tensors: x [N, C, H, W] in any memory order, weight [K, C, kh, kw] contiguous and of the
+/// same floating type, bias [K] or undefined -> [N, K, H', W'], channels-last in memory.
 at::Tensor convolve_by_product(const at::Tensor& x, const at::Tensor& weight,
                                const at::Tensor& bias, std::int64_t stride, std::int64_t padding);
 

@@ -33,7 +33,8 @@ T value_or_throw(Result<T> result) {
 }
 
 /// The exception being handled now as an `Error`; `what` names the thing that was attempted.
-/// A refused allocation becomes `out_of_memory`. Call only inside a catch block.
+/// A refused allocation becomes `out_of_memory`, what a driver cannot recover from `device_lost`.
+/// Call only inside a catch block.
 Error current_error(const std::string& what);
 
 /// Runs `work`, which returns a T or a Result<T>, and turns every exception into an `Error`.

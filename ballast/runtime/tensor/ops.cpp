@@ -99,7 +99,7 @@ at::Tensor conv2d(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
     if (is_pointwise(weight, stride, padding) && x.is_contiguous(at::MemoryFormat::ChannelsLast))
         return linear(x.permute({0, 2, 3, 1}), weight.view({weight.size(0), weight.size(1)}), bias)
             .permute({0, 3, 1, 2});
-    if (prefers_product(x, weight, stride, padding))
+    if (x.device().is_cpu() && prefers_product(x, weight, stride, padding))
         return convolve_by_product(x, weight, bias, stride, padding);
     const std::vector<c10::SymInt> strides{stride, stride};
     const std::vector<c10::SymInt> paddings{padding, padding};
@@ -109,7 +109,9 @@ at::Tensor conv2d(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
 
 at::Tensor group_norm(const at::Tensor& x, std::int64_t groups, const at::Tensor& weight,
                       const at::Tensor& bias, double eps) {
-    return at::_ops::group_norm::call(x, groups, optional(weight), optional(bias), eps, false);
+    // channels-last order is the processor's: most accelerators have no kernel for it
+    const auto input = x.device().is_cpu() ? x : x.contiguous();
+    return at::_ops::group_norm::call(input, groups, optional(weight), optional(bias), eps, false);
 }
 
 at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,

@@ -23,7 +23,7 @@ at::Tensor from_ints(const std::vector<std::int64_t>& values);
 
 // layers
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
-/// In whatever way is fastest for the shapes; keeps channels-last order in memory.
+/// In whatever way is fastest for shapes and device; keeps channels-last order in memory.
 at::Tensor conv2d(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                   std::int64_t stride, std::int64_t padding);
 at::Tensor group_norm(const at::Tensor& x, std::int64_t groups, const at::Tensor& weight,

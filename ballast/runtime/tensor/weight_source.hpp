@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "ballast/engine/device/device.hpp"
+#include "ballast/engine/device/host/host_device.hpp"
 #include "ballast/engine/device/ledger.hpp"
 #include "ballast/engine/weights/weight_store.hpp"
 #include "ballast/runtime/tensor/failure.hpp"
@@ -19,7 +21,9 @@ namespace ballast::runtime {
 /// thread.
 class WideningBuffer {
 public:
-    explicit WideningBuffer(device::Ledger& ledger, DeviceId device = kCpu,
+    /// On the device where arithmetic runs; for a simulated one that is the host.
+    explicit WideningBuffer(device::Ledger& ledger,
+                            std::shared_ptr<device::Device> device = device::make_host_device(),
                             device::Tag tag = device::Tag::widened);
     WideningBuffer(const WideningBuffer&) = delete;
     WideningBuffer& operator=(const WideningBuffer&) = delete;
@@ -51,12 +55,14 @@ public:
     /// Gives all memory back; no slot may be out.
     void clear();
 
+    [[nodiscard]] const device::Device& device() const { return *device_; }
+
 private:
     [[nodiscard]] device::Reservation reserve(Bytes bytes) const;
 
     struct Chunk;
     device::Ledger* ledger_;
-    DeviceId device_;
+    std::shared_ptr<device::Device> device_;
     device::Tag tag_;
     std::vector<Chunk> chunks_;
 };
@@ -90,7 +96,8 @@ public:
 /// One model's weights in one compute type. Cheap to make; used by one thread.
 class WeightSource {
 public:
-    /// `listener` may be null; else it must outlive the source.
+    /// `widening` is on the device for which the store's plan is made. `listener` may be null; else
+    /// it must outlive the source.
     WeightSource(std::shared_ptr<const weights::WeightStore> store, at::ScalarType compute_type,
                  WideningBuffer& widening, PassListener* listener = nullptr)
         : store_(std::move(store)),
@@ -99,19 +106,23 @@ public:
           listener_(listener) {}
 
     [[nodiscard]] at::ScalarType compute_type() const { return compute_type_; }
+    /// Where the tensors lie.
+    [[nodiscard]] at::Device device() const;
     [[nodiscard]] const plan::BlockTable& table() const { return store_->table(); }
 
     /// Floating-point parameters come in the compute type, integers as stored. Stored bytes are
-    /// used in place when they have the compute type already.
+    /// used in place when they have the compute type already. Before a block that lives elsewhere
+    /// takes the place of another one, it waits for arithmetic that may still read that one.
     PinnedLayer pin(plan::BlockId id) const;
 
-    /// Rows `ids` (int64, any shape [..]) of the block's `tensor`-th tensor [n, width] in the
-    /// compute type, [.., width]: looked up as stored, then widened, so that a large embedding
-    /// table is never converted.
+    /// Rows `ids` (int64, any shape [..], on any device) of the block's `tensor`-th tensor [n,
+    /// width] in the compute type, [.., width]: looked up as stored, then widened, so that a large
+    /// embedding table is never converted.
     at::Tensor rows(plan::BlockId id, std::size_t tensor, const at::Tensor& ids) const;
 
 private:
     [[nodiscard]] weights::Pin pinned(plan::BlockId id) const;
+    [[nodiscard]] at::Tensor stored(const weights::Pin& pin, std::size_t tensor) const;
 
     std::shared_ptr<const weights::WeightStore> store_;
     at::ScalarType compute_type_;

@@ -43,7 +43,7 @@ at::Tensor ClipTextModel::embed(const nn::Forward& forward, const at::Tensor& id
     auto rows = ids;
     if (token_ids_) {
         const auto layer = forward.pin(*token_ids_);
-        const auto known = layer[token_ids_index_].to(at::kInt).contiguous();
+        const auto known = layer[token_ids_index_].to(at::kCPU, at::kInt).contiguous();
         const auto* first = known.const_data_ptr<std::int32_t>();
         const auto* last = first + known.numel();
         const auto row_of = [&](std::int64_t id) -> std::int64_t {
@@ -58,9 +58,8 @@ at::Tensor ClipTextModel::embed(const nn::Forward& forward, const at::Tensor& id
             values[i] = row < 0 ? other : row;
         }
     }
-    return forward.weights()
-        .rows(token_table_.block(), token_table_.weight_index(), rows)
-        .to(at::kFloat);
+    return nn::to_host(
+        forward.weights().rows(token_table_.block(), token_table_.weight_index(), rows));
 }
 
 at::Tensor ClipTextModel::apply(const Layer& layer, const nn::Forward& forward,
@@ -91,22 +90,21 @@ ClipTextModel::Output ClipTextModel::run(const nn::Forward& forward, const at::T
     at::Tensor x;
     {
         const auto positions = forward.pin(position_table_.block());
-        x = tokens.to(forward.compute_type())
-                .add(position_table_.weight(positions).narrow(0, 0, tokens.size(1)));
+        x = forward.to_compute(tokens).add(
+            position_table_.weight(positions).narrow(0, 0, tokens.size(1)));
     }
     Output output;
     for (int i = 0; i < count; ++i) {
         x = apply(layers_[static_cast<std::size_t>(i)], forward, std::move(x));
-        if (i == wanted) output.raw = x.to(at::kFloat).clone();
+        if (i == wanted) output.raw = nn::to_host(x).clone();
     }
     const auto last = final_norm_(forward, x);
-    output.normed =
-        wanted == count - 1
-            ? last.to(at::kFloat)
-            : final_norm_(forward, output.raw.to(forward.compute_type())).to(at::kFloat);
+    output.normed = wanted == count - 1
+                        ? nn::to_host(last)
+                        : nn::to_host(final_norm_(forward, forward.to_compute(output.raw)));
     std::vector<at::Tensor> pooled;
     for (std::int64_t b = 0; b < x.size(0); ++b)
-        pooled.push_back(last[b][end_positions[static_cast<std::size_t>(b)]].to(at::kFloat));
+        pooled.push_back(nn::to_host(last[b][end_positions[static_cast<std::size_t>(b)]]));
     output.pooled = ops::stack(pooled, 0);
     return output;
 }

@@ -30,7 +30,7 @@ public:
     /// tokens [B, T, W] with T at most the network's positions; `end_positions` one per text. The
     /// layer counts from the end: -1 is the last. As in the reference, a number beyond the first
     /// layer means the last.
-    /// Results are fp32.
+    /// Results are fp32 on the processor.
     Output run(const nn::Forward& forward, const at::Tensor& tokens,
                const std::vector<std::int64_t>& end_positions, int layer) const;
 

@@ -42,7 +42,7 @@ at::Tensor tiled_picture(const at::Tensor& x, std::int64_t out_channels, const T
                          Scale scale, const std::function<at::Tensor(const at::Tensor&)>& network) {
     const auto height = x.size(2);
     const auto width = x.size(3);
-    if (height <= tiles.height && width <= tiles.width) return network(x).to(at::kFloat);
+    if (height <= tiles.height && width <= tiles.width) return network(x).to(at::kCPU, at::kFloat);
     auto sum =
         ops::zeros({1, out_channels, scaled(height, scale), scaled(width, scale)}, at::kFloat);
     auto weights = ops::zeros({1, 1, sum.size(2), sum.size(3)}, at::kFloat);
@@ -51,7 +51,7 @@ at::Tensor tiled_picture(const at::Tensor& x, std::int64_t out_channels, const T
             const auto piece =
                 network(x.narrow(2, row, std::min(tiles.height, height - row))
                             .narrow(3, column, std::min(tiles.width, width - column)))
-                    .to(at::kFloat);
+                    .to(at::kCPU, at::kFloat);
             const auto weight = ramp(piece.size(2), piece.size(3), scaled(tiles.overlap, scale));
             const auto place = [&](const at::Tensor& whole) {
                 return whole.narrow(2, scaled(row, scale), piece.size(2))

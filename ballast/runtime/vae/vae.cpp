@@ -14,7 +14,7 @@ constexpr nn::Conv2d::Shape kPointwise{.stride = 1, .padding = 0};
 
 /// [B, 3, H, W] about -1..1 -> [B, H, W, 3] in 0..1.
 at::Tensor to_pictures(const at::Tensor& pixels) {
-    return ops::clamp(pixels.to(at::kFloat).add(1.0).div_(2.0), 0.0, 1.0)
+    return ops::clamp(nn::to_host(pixels).add(1.0).div_(2.0), 0.0, 1.0)
         .permute({0, 2, 3, 1})
         .contiguous();
 }
@@ -40,12 +40,12 @@ at::Tensor Vae::moments(const nn::Forward& forward, const at::Tensor& pixels) co
                             .why = "the autoencoder's file holds a decoder only",
                             .hint = "use a file with both halves"});
     }
-    auto moments = (*encoder_)(forward, nn::channels_last(pixels.to(forward.compute_type())));
+    auto moments = (*encoder_)(forward, nn::channels_last(forward.to_compute(pixels)));
     return quant_ ? (*quant_)(forward, moments) : moments;
 }
 
 at::Tensor Vae::pixels(const nn::Forward& forward, const at::Tensor& latents) const {
-    auto z = nn::channels_last(latents.to(forward.compute_type()));
+    auto z = nn::channels_last(forward.to_compute(latents));
     if (post_quant_) z = (*post_quant_)(forward, z);
     return decoder_(forward, std::move(z));
 }
@@ -86,10 +86,9 @@ at::Tensor Vae::encode(const nn::Forward& forward, const at::Tensor& pictures) c
     const auto pixels = cropped_pixels(pictures);
     std::vector<at::Tensor> means;
     for (std::int64_t b = 0; b < pixels.size(0); ++b)
-        means.push_back(moments(forward, pixels.narrow(0, b, 1))
-                            .narrow(1, 0, config_.embed_dim)
-                            .to(at::kFloat)
-                            .contiguous());
+        means.push_back(
+            nn::to_host(moments(forward, pixels.narrow(0, b, 1)).narrow(1, 0, config_.embed_dim))
+                .contiguous());
     return ops::cat(means, 0);
 }
 

@@ -31,9 +31,10 @@ public:
     at::Tensor decode_tiled(const nn::Forward& forward, const at::Tensor& latents,
                             const Tiles& tiles) const;
 
-    /// Mean and log variance [B, 2 z, h, w] of pixels [B, 3, H, W] in -1..1, in the compute type.
+    /// Mean and log variance [B, 2 z, h, w] of pixels [B, 3, H, W] in -1..1, in the compute type,
+    /// where the arithmetic runs.
     at::Tensor moments(const nn::Forward& forward, const at::Tensor& pixels) const;
-    /// Pixels [B, 3, H, W], about -1..1, of latents, in the compute type.
+    /// Pixels [B, 3, H, W], about -1..1, of latents, likewise.
     at::Tensor pixels(const nn::Forward& forward, const at::Tensor& latents) const;
 
 private:

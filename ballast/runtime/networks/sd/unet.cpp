@@ -95,16 +95,16 @@ at::Tensor UNet::apply(const Stage& stage, const nn::Forward& forward, at::Tenso
 
 at::Tensor UNet::operator()(const nn::Forward& forward, const at::Tensor& x,
                             const at::Tensor& timesteps, const at::Tensor& context) const {
-    const auto type = forward.compute_type();
-    auto embedding = time_first_(forward, embed_timesteps(timesteps, model_channels_).to(type));
+    auto embedding =
+        time_first_(forward, forward.to_compute(embed_timesteps(timesteps, model_channels_)));
     ops::silu_(embedding);
     embedding = time_second_(forward, embedding);
     forward.emit("time_embed", embedding);
     // every residual block begins with the SiLU of it
     ops::silu_(embedding);
 
-    const auto text = context.to(type);
-    auto h = nn::channels_last(x.to(type));
+    const auto text = forward.to_compute(context);
+    auto h = nn::channels_last(forward.to_compute(x));
     std::vector<at::Tensor> skips;
     for (const auto& stage : input_) {
         h = apply(stage, forward, std::move(h), embedding, text, {});
@@ -121,7 +121,7 @@ at::Tensor UNet::operator()(const nn::Forward& forward, const at::Tensor& x,
         h = apply(stage, forward, std::move(joined), embedding, text,
                   skips.empty() ? at::Tensor{} : skips.back());
     }
-    return out_conv_(forward, out_norm_(forward, h)).to(at::kFloat).contiguous();
+    return nn::to_host(out_conv_(forward, out_norm_(forward, h))).contiguous();
 }
 
 }  // namespace ballast::runtime::networks::sd

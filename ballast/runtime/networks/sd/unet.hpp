@@ -22,7 +22,7 @@ public:
     static UNet build(const models::sd::UNetConfig& config, const plan::BlockTable& table);
 
     /// x [B, 4, h, w] of any size, timesteps [B], context [B, tokens, width] -> [B, 4, h, w], all
-    /// fp32; arithmetic in the weights' compute type.
+    /// fp32 on the processor; arithmetic in the weights' compute type, where they are pinned.
     at::Tensor operator()(const nn::Forward& forward, const at::Tensor& x,
                           const at::Tensor& timesteps, const at::Tensor& context) const;
 
