@@ -58,7 +58,7 @@ int plan_workflow(const std::string& file, const Settings& settings,
     const auto warnings = odd_model_folders(settings);
     if (!warnings) return console.fail(warnings.error());
     for (const auto& warning : *warnings) Console::note("warning: " + warning);
-    const auto places = folders(runtime_options(settings));
+    const auto places = folders(folder_options(settings));
     const auto [report, valid] = graph::validate(*workflow, catalogue, places);
     if (!report.is_clean()) return refuse_workflow(report, file, console);
     const auto phases = graph::plan_workflow(valid, places, machine, *allocation);

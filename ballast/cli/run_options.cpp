@@ -66,18 +66,23 @@ Result<void> require_limited_devices(const Settings& settings, const Machine& ma
     return {};
 }
 
-graph::RuntimeOptions runtime_options(const Settings& settings, const Machine& machine) {
+graph::RuntimeOptions folder_options(const Settings& settings) {
     graph::RuntimeOptions options;
-    options.profile = machine.profile;
-    options.is_simulated = machine.is_simulated;
-    options.is_real_time = settings.text("clock") == "real";
-    options.memory = machine.options;
-    options.allocation = settings.text("allocation");
     for (const auto& root : settings.list("models")) options.model_roots.emplace_back(root);
     options.input_folder = settings.text("input");
     options.output_folder = settings.text("output");
     options.temp_folder = settings.text("temp-directory");
     if (options.temp_folder.empty()) options.temp_folder = options.output_folder / "temp";
+    return options;
+}
+
+graph::RuntimeOptions runtime_options(const Settings& settings, const Machine& machine) {
+    auto options = folder_options(settings);
+    options.profile = machine.profile;
+    options.is_simulated = machine.is_simulated;
+    options.is_real_time = settings.text("clock") == "real";
+    options.memory = machine.options;
+    options.allocation = settings.text("allocation");
     options.unet_type = compute_type(settings, kUnet);
     options.vae_type = compute_type(settings, kVae);
     options.text_encoder_type = compute_type(settings, kTextEncoder);

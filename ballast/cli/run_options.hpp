@@ -19,6 +19,8 @@ Result<Settings> run_settings(const std::vector<GivenSetting>& command_line,
 /// Fails with `usage` for a limit of a device that the machine does not have.
 Result<void> require_limited_devices(const Settings& settings, const Machine& machine);
 
+/// Where a workflow's files are; everything else is left as it is by default.
+graph::RuntimeOptions folder_options(const Settings& settings);
 graph::RuntimeOptions runtime_options(const Settings& settings, const Machine& machine);
 graph::CachePolicy cache_policy(const Settings& settings);
 graph::Folders folders(const graph::RuntimeOptions& options);

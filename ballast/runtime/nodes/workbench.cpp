@@ -6,6 +6,8 @@
 #include "ballast/engine/device/host/host_device.hpp"
 #include "ballast/engine/machine/discovery/discover.hpp"
 #include "ballast/runtime/nodes/loaded_part.hpp"
+#include "ballast/runtime/tensor/accelerator_libraries.hpp"
+#include "ballast/runtime/tensor/torch_device.hpp"
 
 namespace ballast::runtime::nodes {
 namespace {
@@ -23,6 +25,15 @@ std::vector<DeviceId> ids_of(const device::DeviceSet& devices) {
     return ids;
 }
 
+/// The host, and what libtorch can drive.
+std::vector<std::shared_ptr<device::Device>> real_devices(const Log& log) {
+    for (const auto& failure : load_accelerator_libraries().failures)
+        log.warning(to_string(failure));
+    auto devices = torch_devices();
+    devices.push_back(device::make_host_device());
+    return devices;
+}
+
 }  // namespace
 
 Workbench::Workbench(const graph::RuntimeOptions& options)
@@ -32,8 +43,7 @@ Workbench::Workbench(const graph::RuntimeOptions& options)
         simulation_ =
             std::make_unique<device::sim::SimMachine>(profile, time_of(options), ledger_.get());
     else
-        real_devices_ = std::make_unique<device::DeviceSet>(
-            std::vector<std::shared_ptr<device::Device>>{device::make_host_device()});
+        real_devices_ = std::make_unique<device::DeviceSet>(real_devices(log));
     const auto& devices = simulation_ ? simulation_->devices() : *real_devices_;
     transfers_ = std::make_unique<device::Transfers>(devices, *ledger_);
     const auto ids = ids_of(devices);
@@ -53,9 +63,17 @@ Workbench::Workbench(const graph::RuntimeOptions& options)
 
 Workbench::~Workbench() = default;
 
+WideningBuffer& Workbench::widening(DeviceId compute) {
+    const bool is_played = is_simulated(compute);
+    auto* device = devices().find(is_played ? kCpu : compute);
+    return widening_
+        .try_emplace(compute, *ledger_, device->shared_from_this(),
+                     is_played ? device::Tag::simulation : device::Tag::widened)
+        .first->second;
+}
+
 void Workbench::clear_widening() {
-    widening_.clear();
-    simulated_widening_.clear();
+    for (auto& [compute, buffer] : widening_) buffer.clear();
 }
 
 plan::PlanMachine Workbench::room() const {

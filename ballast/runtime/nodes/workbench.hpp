@@ -36,9 +36,9 @@ public:
     [[nodiscard]] bool is_simulated(DeviceId device) const {
         return simulation_ != nullptr && device != kCpu;
     }
-    [[nodiscard]] WideningBuffer& widening(DeviceId compute) {
-        return is_simulated(compute) ? simulated_widening_ : widening_;
-    }
+    /// Where weights of models that compute on `compute` are widened. For a simulated device that
+    /// is host memory, which is told as such.
+    [[nodiscard]] WideningBuffer& widening(DeviceId compute);
     /// Gives the buffers' memory back; nothing may compute.
     void clear_widening();
 
@@ -91,9 +91,7 @@ private:
     std::unique_ptr<device::sim::SimMachine> simulation_;
     std::unique_ptr<device::DeviceSet> real_devices_;  ///< null: simulated
     std::unique_ptr<device::Transfers> transfers_;
-    WideningBuffer widening_{*ledger_};
-    WideningBuffer simulated_widening_{*ledger_, device::make_host_device(),
-                                       device::Tag::simulation};
+    std::map<DeviceId, WideningBuffer> widening_;  ///< by compute device
 
     mutable std::mutex traffic_mutex_;
     Traffic before_;  ///< what the report leaves out: former runs, and loads
