@@ -127,10 +127,17 @@ Result<PartPlanner> PartPlanner::make(const PlanningMachine& machine, PartToPlan
     auto policy = plan::parse_allocation(wish.allocation, machine.context);
     if (!policy) return fail(std::move(policy).error());
     planner.policy_ = *std::move(policy);
-    if (auto usable = require_storage(planner.policy_, machine.assessment); !usable)
-        return fail(std::move(usable).error());
+    const auto& policy_read = planner.policy_;
+    // who says nothing did not name the device that would compute by itself
+    if (!wish.allocation.empty())
+        if (auto usable = require_storage(policy_read, machine.assessment); !usable)
+            return fail(std::move(usable).error());
     const auto kind = planner.part_.kind;
     planner.compute_ = wish.compute ? wish.compute : compute_by_rule(machine, kind);
+    // "#cuda:1" distributes nothing, but says where to compute
+    const bool is_named = wish.allocation.find('#') != std::string::npos;
+    if (policy_read.mode == plan::Mode::automatic && is_named)
+        planner.compute_ = policy_read.compute;
     planner.activations_ = wish.activations;
     planner.role_ = wish.role.value_or(
         kind == PartKind::text_encoder ? plan::ModelRole::text_encoder : plan::ModelRole::network);
@@ -169,6 +176,8 @@ void PartPlanner::set_costs(plan::PlanRequest& request, DeviceId device) const {
     Bytes most;
     for (const auto& block : request.blocks)
         most = std::max(most, block.activation_bytes.value_or(Bytes{}));
+    // the rules are exact to a few percent
+    most += Bytes{most.count() / 10};
     if (device == kCpu && element == 4) most += part_.widened;
     request.activations = activations_.value_or(most);
 }

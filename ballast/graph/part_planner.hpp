@@ -53,9 +53,10 @@ struct Planned {
 
 class PartPlanner {
 public:
-    /// Reads the wish against the machine. Fails with `usage` for an allocation text that says
-    /// nothing, and with `not_available` for a device that cannot store blocks. Without a wish a
-    /// text encoder or autoencoder computes where `machine` puts it, if that is the processor.
+    /// Reads the wish against the machine. Fails with `usage` for an allocation text that means
+    /// nothing, and with `not_available` for one that names a device that cannot store blocks.
+    /// Without a wish a text encoder or autoencoder computes where `machine` puts it, if that is
+    /// the processor.
     static Result<PartPlanner> make(const PlanningMachine& machine, PartToPlan part,
                                     const PlacementWish& wish);
 

@@ -30,7 +30,7 @@ TEST(Program, ExplainsEachCommand) {
     EXPECT_EQ(outcome.status, 0);
     for (const auto* option : {"--models", "--set", "--memory-limit", "--dry-run", "--report"})
         EXPECT_TRUE(has(outcome.out, option)) << option;
-    EXPECT_FALSE(has(outcome.out, "--gpu-only")) << "announced options are not advertised";
+    EXPECT_FALSE(has(outcome.out, "--cuda-malloc")) << "announced options are not advertised";
     EXPECT_EQ(run_program({"help", "inspect"}).status, 0);
 }
 
@@ -52,7 +52,7 @@ TEST(Program, TellsTheNearestNameForATypo) {
 
 TEST(Program, SaysThatAnnouncedThingsAreNotAvailableYet) {
     for (const auto& words : {std::vector<std::string>{"serve"},
-                              {"run", "x.json", "--gpu-only"},
+                              {"run", "x.json", "--cuda-malloc"},
                               {"run", "x.json", "--deterministic"},
                               {"merge", "x.safetensors"}}) {
         const auto outcome = run_program(words);

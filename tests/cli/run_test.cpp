@@ -245,8 +245,9 @@ TEST_F(Run, KeepsALogOfTheDetailAskedFor) {
     const auto silent = run_program(demo(output()));
     EXPECT_FALSE(has(silent.err, "info: ")) << silent.err;
     const auto info = run_program(demo(output(), {"--log-level", "info"}));
-    for (const auto* part : {"info: opened ", "ballast-demo.safetensors: ",
-                             "info: loaded ballast-demo.safetensors (unet): ", " s on cpu"})
+    for (const auto* part :
+         {"info: opened ", "ballast-demo.safetensors: ",
+          "info: loaded ballast-demo.safetensors (unet): ", " s, computes on cpu"})
         EXPECT_TRUE(has(info.err, part)) << part << '\n' << info.err;
     EXPECT_FALSE(has(info.err, "debug: ")) << info.err;
     const auto verbose = run_program(demo(output(), {"--verbose"}));
