@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ballast/engine/machine/diffusion_family.hpp"
+#include "ballast/engine/plan/layer_type.hpp"
 
 namespace ballast::graph {
 namespace {
@@ -45,10 +46,12 @@ machine::WeightsFile weights_of(const plan::BlockTable& table) {
     return weights;
 }
 
-/// A processor computes in fp32: what it widens for that of one block at a time.
+/// A processor computes in fp32: what it widens for that of one block at a time. Of embeddings only
+/// the rows that are looked up.
 Bytes widened_of(const plan::BlockTable& table) {
     Bytes most;
     for (const auto& block : table.blocks()) {
+        if (plan::layer_type(block) == "Embedding") continue;
         Bytes sum;
         for (const auto& tensor : block.tensors) {
             const auto format = number_format(tensor.type);

@@ -9,6 +9,12 @@ namespace ballast::testing {
 using graph::Json;
 using graph::ValuePtr;
 
+/// The model that comes with Ballast.
+inline std::filesystem::path demo_checkpoint() {
+    return std::filesystem::path(BALLAST_SOURCE_DIR) /
+           "data/demo/models/checkpoints/ballast-demo.safetensors";
+}
+
 class TinyHost : public NodeHost {
 public:
     explicit TinyHost(std::map<DeviceId, Bytes> limits = {})

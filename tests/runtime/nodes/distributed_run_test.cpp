@@ -13,6 +13,7 @@ namespace ballast::runtime::nodes {
 namespace {
 
 using namespace ballast::literals;
+using ballast::testing::demo_checkpoint;
 using ballast::testing::picture_of;
 using ballast::testing::samples_of;
 using ballast::testing::TinyHost;
@@ -140,9 +141,7 @@ TEST(DistributedRun, GivesTheSameBitsUnderEveryPlanInTheLayoutOfStableDiffusion)
 }
 
 TEST(DistributedRun, GivesTheSameBitsUnderEveryPlanOfTheDemoModel) {
-    expect_equal_bits_under_every_plan("demo.safetensors",
-                                       std::filesystem::path(BALLAST_SOURCE_DIR) /
-                                           "data/demo/models/checkpoints/ballast-demo.safetensors");
+    expect_equal_bits_under_every_plan("demo.safetensors", demo_checkpoint());
 }
 
 TEST(DistributedRun, ChargesACardWhatItWouldHoldAndTheHostNothingOfIt) {
@@ -165,17 +164,19 @@ TEST(DistributedRun, ChargesACardWhatItWouldHoldAndTheHostNothingOfIt) {
 TEST(DistributedRun, OfACardThatIsTooSmallStreamsAndLetsIdleModelsGo) {
     // the reserves of a real card do not leave anything of one this small: limits speak instead
     auto options = two_cards();
-    options.memory.limits = {{kCard, 6_MiB}, {kOther, 0_B}};
+    options.memory.limits = {{kCard, 3_MiB}, {kOther, 0_B}};
     TinyHost host(std::move(options));
-    const TinyScene scene(host);
+    host.add_model("checkpoints", demo_checkpoint(), "demo.safetensors");
+    const TinyScene scene(host, "demo.safetensors");
     const auto latent = scene.sample();
     (void)scene.decode(latent);
     const auto report = host.session().report();
-    EXPECT_LE(report.devices.at(kCard).peak, 6_MiB);
+    EXPECT_LE(report.devices.at(kCard).peak, 3_MiB);
     EXPECT_EQ(report.planned, report.realised);
     EXPECT_GT(report.streaming.transfers, 0U);
     TinyHost plain;
-    const TinyScene same(plain);
+    plain.add_model("checkpoints", demo_checkpoint(), "demo.safetensors");
+    const TinyScene same(plain, "demo.safetensors");
     EXPECT_TRUE(samples_of(latent).equal(samples_of(same.sample())));
 }
 

@@ -245,15 +245,19 @@ TEST(FirstUse, IsRefusedBeforeReadingWhenTheLimitCannotHoldWhatItNeeds) {
 }
 
 TEST(FirstUse, LeavesInTheFileWhatTheLimitCannotHold) {
+    const auto with_demo = [](TinyHost& host) -> TinyHost& {
+        host.add_model("checkpoints", ballast::testing::demo_checkpoint(), "demo.safetensors");
+        return host;
+    };
     TinyHost free;
-    const TinyScene scene(free);
+    const TinyScene scene(with_demo(free), "demo.safetensors");
     const auto whole = scene.sample();
     const auto need = free.memory().peak;
 
     const auto limit = 3_MiB;
     ASSERT_LT(limit, need);
     TinyHost narrow({{kCpu, limit}});
-    const TinyScene tight(narrow);
+    const TinyScene tight(with_demo(narrow), "demo.safetensors");
     EXPECT_TRUE(samples_of(tight.sample()).equal(samples_of(whole)));
     const auto report = narrow.session().report();
     const DeviceId disk{DeviceKind::disk, 0};
