@@ -69,7 +69,6 @@ public:
     /// Returns once it is reached; fails with what went wrong before it.
     [[nodiscard]] Result<void> wait() const { return state_->wait(); }
     [[nodiscard]] State& state() const { return *state_; }
-    [[nodiscard]] const std::shared_ptr<State>& shared_state() const { return state_; }
 
 private:
     std::shared_ptr<State> state_;
@@ -85,9 +84,10 @@ public:
     virtual ~Stream() = default;
 
     /// Queues a copy of equally many bytes within the stream's device, between it and the host, or
-    /// from a peer that it reaches. Both ends stay valid, and the source unchanged, until
-    /// it is done. Fails with `internal` (sizes, a device that is not reached), `device_lost`, or
-    /// `io`; failures may also be told by a later call.
+    /// from a peer that it reaches. Host memory stays valid, and the source unchanged, until it is
+    /// done; memory of devices waits for copies when it goes. Fails with `internal` (sizes, a
+    /// device that is not reached), `device_lost`, or `io`; failures may also be told by a later
+    /// call.
     virtual Result<void> copy(Target to, Source from) = 0;
 
     /// The moment when everything that was queued so far is done.

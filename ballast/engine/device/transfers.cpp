@@ -28,14 +28,29 @@ Transfers::~Transfers() = default;
 
 Result<void> Transfers::copy(Target to, Source from) {
     const std::scoped_lock lock(mutex_);
+    if (to.bytes.size() != from.bytes.size())
+        return fail(Error{
+            .code = Code::internal,
+            .what = "cannot copy",
+            .why = fmt::format("{} bytes do not go into {}", from.bytes.size(), to.bytes.size()),
+            .hint = "report this as a fault of Ballast"});
     const auto* target = devices_->find(to.device);
-    if (to.device == kCpu || (target != nullptr && target->reaches(from.device))) {
-        // between host and device the device copies
-        auto stream = stream_of(to.device == kCpu ? from.device : to.device);
-        if (!stream) return fail(std::move(stream).error());
-        return copy_directly(**stream, to, from);
+    const bool is_direct = to.device == kCpu || (target != nullptr && target->reaches(from.device));
+    auto done = is_direct ? copy_directly(to, from) : copy_through_host(to, from);
+    if (!done) {
+        // a stream that failed once stays as it is; destroying it finishes what is queued
+        if (staging_) staging_->emptied = {};
+        streams_.erase(to.device);
+        streams_.erase(from.device);
+        return done;
     }
-    return copy_through_host(to, from);
+    const std::scoped_lock counting(counts_mutex_);
+    ++counts_.asked_for.copies;
+    counts_.asked_for.bytes += Bytes{to.bytes.size()};
+    if (is_direct) return {};
+    ++counts_.staged.copies;
+    counts_.staged.bytes += Bytes{to.bytes.size()};
+    return {};
 }
 
 Result<Stream*> Transfers::stream_of(DeviceId id) {
@@ -53,13 +68,37 @@ Result<Stream*> Transfers::stream_of(DeviceId id) {
     return stream.get();
 }
 
-Result<void> Transfers::copy_directly(Stream& stream, const Target& to, const Source& from) {
-    if (auto queued = stream.copy(to, from); !queued) return queued;
-    if (auto done = stream.finish(); !done) return done;
-    auto& count = counts_.ways[{from.device, to.device}];
-    ++count.copies;
-    count.bytes += Bytes{to.bytes.size()};
+void Transfers::count(DeviceId from, DeviceId to, std::size_t bytes) {
+    const std::scoped_lock lock(counts_mutex_);
+    auto& way = counts_.ways[{from, to}];
+    ++way.copies;
+    way.bytes += Bytes{bytes};
+}
+
+/// Between host and device the device copies.
+Result<void> Transfers::copy_directly(const Target& to, const Source& from) {
+    auto stream = stream_of(to.device == kCpu ? from.device : to.device);
+    if (!stream) return fail(std::move(stream).error());
+    if (auto queued = (*stream)->copy(to, from); !queued) return queued;
+    if (auto done = (*stream)->finish(); !done) return done;
+    count(from.device, to.device, to.bytes.size());
     return {};
+}
+
+Result<Transfers::Staging*> Transfers::staging() {
+    if (staging_) return staging_.get();
+    auto made = std::make_unique<Staging>();
+    auto room = ledger_->reserve(kCpu, Bytes{2 * kPiece}, Tag::staging);
+    if (!room) return fail(std::move(room).error());
+    made->reservation = *std::move(room);
+    auto* host = devices_->find(kCpu);
+    for (auto& piece : made->pieces) {
+        auto memory = host->allocate(Bytes{kPiece});
+        if (!memory) return fail(std::move(memory).error());
+        piece = *std::move(memory);
+    }
+    staging_ = std::move(made);
+    return staging_.get();
 }
 
 Result<void> Transfers::copy_through_host(const Target& to, const Source& from) {
@@ -67,55 +106,49 @@ Result<void> Transfers::copy_through_host(const Target& to, const Source& from) 
     if (!reader) return fail(std::move(reader).error());
     auto writer = stream_of(to.device);
     if (!writer) return fail(std::move(writer).error());
-    if (!staging_) {
-        auto made = std::make_unique<Staging>();
-        auto room = ledger_->reserve(kCpu, Bytes{2 * kPiece}, Tag::staging);
-        if (!room) return fail(std::move(room).error());
-        made->reservation = *std::move(room);
-        for (auto& piece : made->pieces) {
-            auto memory = devices_->find(kCpu)->allocate(Bytes{kPiece});
-            if (!memory) return fail(std::move(memory).error());
-            piece = *std::move(memory);
-        }
-        staging_ = std::move(made);
-    }
+    auto queued = queue_pieces(**reader, **writer, to, from);
+    // whatever happened, nobody touches the ends after this
+    auto read = (*reader)->finish();
+    auto written = (*writer)->finish();
+    if (!queued) return queued;
+    if (!read) return read;
+    return written;
+}
+
+Result<void> Transfers::queue_pieces(Stream& reader, Stream& writer, const Target& to,
+                                     const Source& from) {
+    const auto staging = this->staging();
+    if (!staging) return fail(staging.error());
     const auto size = from.bytes.size();
     for (std::size_t done = 0, turn = 0; done < size; done += kPiece, turn = 1 - turn) {
         const auto length = std::min(kPiece, size - done);
-        const std::span<std::byte> piece{staging_->pieces[turn].data(), length};
-        auto& emptied = staging_->emptied[turn];
+        const std::span<std::byte> piece{(*staging)->pieces[turn].data(), length};
+        auto& emptied = (*staging)->emptied[turn];
         if (emptied)
-            if (auto free = (*reader)->wait(*emptied); !free) return free;
-        auto read = (*reader)->copy({kCpu, piece}, {from.device, from.bytes.subspan(done, length)});
+            if (auto free = reader.wait(*emptied); !free) return free;
+        auto read = reader.copy({kCpu, piece}, {from.device, from.bytes.subspan(done, length)});
         if (!read) return read;
-        auto filled = (*reader)->record();
-        if (!filled) return fail(std::move(filled).error());
-        if (auto ordered = (*writer)->wait(*filled); !ordered) return ordered;
-        auto written = (*writer)->copy({to.device, to.bytes.subspan(done, length)}, {kCpu, piece});
+        const auto filled = reader.record();
+        if (!filled) return fail(filled.error());
+        if (auto ordered = writer.wait(*filled); !ordered) return ordered;
+        auto written = writer.copy({to.device, to.bytes.subspan(done, length)}, {kCpu, piece});
         if (!written) return written;
-        auto event = (*writer)->record();
+        auto event = writer.record();
         if (!event) return fail(std::move(event).error());
         emptied = *std::move(event);
-        for (const auto& [one, other] :
-             {std::pair{from.device, kCpu}, std::pair{kCpu, to.device}}) {
-            ++counts_.ways[{one, other}].copies;
-            counts_.ways[{one, other}].bytes += Bytes{length};
-        }
+        count(from.device, kCpu, length);
+        count(kCpu, to.device, length);
     }
-    if (auto done = (*writer)->finish(); !done) return done;
-    if (auto done = (*reader)->finish(); !done) return done;
-    ++counts_.staged.copies;
-    counts_.staged.bytes += Bytes{size};
     return {};
 }
 
 TransferCounts Transfers::counts() const {
-    const std::scoped_lock lock(mutex_);
+    const std::scoped_lock lock(counts_mutex_);
     return counts_;
 }
 
 void Transfers::reset_counts() {
-    const std::scoped_lock lock(mutex_);
+    const std::scoped_lock lock(counts_mutex_);
     counts_ = {};
 }
 

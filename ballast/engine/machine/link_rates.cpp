@@ -50,6 +50,7 @@ std::vector<LinkRate> link_rates(const MachineProfile& profile, std::span<const 
             rate.to = to;
             rate.is_peer = false;
             rate.is_assumed = true;
+            rate.shared_with.clear();
             rates.push_back(std::move(rate));
         }
     return rates;

@@ -262,6 +262,64 @@ TEST(Transfers, NameADeviceThatIsNotThere) {
     EXPECT_NE(copied.error().why.find("xpu:3"), std::string::npos);
 }
 
+TEST(SimMachine, OrderHoldsAlsoWhereCopiesTakeNoTime) {
+    // copies within a device are done at once: only the order of the streams keeps them apart
+    Fixture fixture;
+    const auto memory = fixture.card().allocate(1_MiB);
+    const auto at = [&](std::size_t place) { return Target{kCard, {memory->data() + place, 64}}; };
+    const auto from = [&](std::size_t place) {
+        return Source{kCard, {memory->data() + place, 64}};
+    };
+    const std::vector<std::byte> sent(64, std::byte{5});
+    std::vector<std::byte> back(64);
+    const auto first = fixture.card().open_stream();
+    const auto second = fixture.card().open_stream();
+    ASSERT_TRUE((*first)->copy(at(0), {kCpu, sent}));
+    const auto arrived = (*first)->record();
+    ASSERT_TRUE((*second)->wait(*arrived));
+    ASSERT_TRUE((*second)->copy(at(64), from(0)));
+    const auto moved = (*second)->record();
+    ASSERT_TRUE((*first)->wait(*moved));
+    ASSERT_TRUE((*first)->copy(at(128), from(64)));
+    ASSERT_TRUE((*first)->copy({kCpu, back}, from(128)));
+    ASSERT_TRUE((*first)->finish());
+    EXPECT_EQ(back, sent);
+}
+
+TEST(SimMachine, AFailureReachesWhoWaitsForItAndNobodyElse) {
+    Fixture fixture;
+    const auto memory = fixture.card().allocate(10_MiB);
+    const Target to{kCard, {memory->data(), 10'000'000}};
+    const auto failing = fixture.card().open_stream();
+    const auto early = fixture.card().open_stream();
+    const auto late = fixture.card().open_stream();
+    ASSERT_TRUE((*failing)->copy(to, {kCpu, fixture.bytes}));
+    const auto before = (*failing)->record();
+    fixture.machine.inject(kCard, {.copy = 1});
+    static_cast<void>((*failing)->copy(to, {kCpu, fixture.bytes}));
+    const auto after = (*failing)->record();
+    ASSERT_TRUE((*early)->wait(*before));
+    ASSERT_TRUE((*late)->wait(*after));
+    EXPECT_FALSE(after->wait());
+    EXPECT_TRUE(before->wait()) << "it was reached before";
+    EXPECT_TRUE((*early)->finish());
+    EXPECT_EQ((*late)->finish().error().code, Code::io);
+}
+
+TEST(Transfers, BeginAnewAfterAFailure) {
+    Fixture fixture;
+    Transfers transfers(fixture.machine.devices(), fixture.ledger);
+    const auto here = fixture.card().allocate(1_MiB);
+    const auto there = fixture.other().allocate(1_MiB);
+    const std::span<std::byte> on_card{here->data(), 1 << 20};
+    const std::span<std::byte> on_other{there->data(), 1 << 20};
+    fixture.machine.inject(kOther, {.copy = 1});
+    EXPECT_FALSE(transfers.copy({kOther, on_other}, {kCard, on_card}));
+    EXPECT_TRUE(transfers.copy({kOther, on_other}, {kCard, on_card}));
+    EXPECT_EQ(transfers.counts().asked_for, (TransferCount{1, 1_MiB}));
+    EXPECT_FALSE(transfers.copy({kOther, on_other}, {kCard, on_card.first(5)}));
+}
+
 TEST(VirtualTime, PassesOnlyWhenAllParticipantsWait) {
     VirtualTime time;
     std::vector<std::pair<int, std::int64_t>> woken;

@@ -81,37 +81,45 @@ Result<void> Bus::copy(const std::shared_ptr<Queue>& queue, Target to, Source fr
     return {};
 }
 
-void Bus::order(Queue& queue, const std::shared_ptr<Queue>& other, Nanoseconds moment) {
+void Bus::order(Queue& queue, const std::shared_ptr<Queue>& other, std::uint64_t count,
+                Nanoseconds moment) {
     const std::scoped_lock lock(mutex_);
     queue.ready = std::max(queue.ready, moment);
     ++queue.queued;
-    queue.entries.push_back({.done_at = queue.ready, .after = other});
+    queue.entries.push_back({.done_at = queue.ready, .after = other, .after_count = count});
 }
 
-void Bus::run_due(Queue& queue, Nanoseconds now) {
-    while (!queue.entries.empty() && queue.entries.front().done_at <= now) {
-        const auto entry = std::move(queue.entries.front());
+void Bus::run_due(Queue& queue, std::uint64_t count, Nanoseconds now) {
+    while (queue.done < count && !queue.entries.empty() && queue.entries.front().done_at <= now) {
+        auto entry = std::move(queue.entries.front());
         queue.entries.pop_front();
         ++queue.done;
-        // never back to this queue: an event is older than everything that waits for it
-        if (entry.after) run_due(*entry.after, entry.done_at);
-        if (entry.fault && !queue.failure) queue.failure = entry.fault;
+        if (entry.after) {
+            // events are older than what waits for them: never back to an entry of this queue
+            auto& other = *entry.after;
+            run_due(other, entry.after_count, entry.done_at);
+            if (other.failure && other.failed_at <= entry.after_count) entry.fault = other.failure;
+        }
+        if (entry.fault && !queue.failure) {
+            queue.failure = std::move(entry.fault);
+            queue.failed_at = queue.done;
+        }
         if (queue.failure || entry.to.bytes.empty()) continue;
         std::memmove(entry.to.bytes.data(), entry.from.bytes.data(), entry.to.bytes.size());
     }
 }
 
-Result<void> Bus::wait(Queue& queue, Nanoseconds moment) {
+Result<void> Bus::wait(Queue& queue, std::uint64_t count, Nanoseconds moment) {
     time_->wait_until(moment);
     const std::scoped_lock lock(mutex_);
-    run_due(queue, time_->now());
-    if (queue.failure) return fail(*queue.failure);
+    run_due(queue, count, time_->now());
+    if (queue.failure && queue.failed_at <= count) return fail(*queue.failure);
     return {};
 }
 
 bool Bus::is_done(Queue& queue, std::uint64_t count) {
     const std::scoped_lock lock(mutex_);
-    run_due(queue, time_->now());
+    run_due(queue, count, time_->now());
     return queue.done >= count;
 }
 
@@ -125,17 +133,23 @@ std::uint64_t Bus::queued(const Queue& queue) const {
     return queue.queued;
 }
 
-void Bus::settle(DeviceId device) {
+void Bus::settle(std::span<const std::byte> memory) {
+    const auto touches = [&](const Queue::Entry& entry) {
+        const auto is_inside = [&](std::span<const std::byte> part) {
+            return !part.empty() && part.data() < memory.data() + memory.size() &&
+                   memory.data() < part.data() + part.size();
+        };
+        return is_inside(entry.to.bytes) || is_inside(entry.from.bytes);
+    };
     std::vector<std::shared_ptr<Queue>> busy;
     {
         const std::scoped_lock lock(mutex_);
         for (const auto& each : queues_)
-            if (auto queue = each.lock();
-                queue && queue->device == device && !queue->entries.empty())
+            if (auto queue = each.lock(); queue && std::ranges::any_of(queue->entries, touches))
                 busy.push_back(std::move(queue));
     }
     // a queue that failed has no copies left that could do harm
-    for (const auto& queue : busy) static_cast<void>(wait(*queue, ready(*queue)));
+    for (const auto& queue : busy) static_cast<void>(wait(*queue, queued(*queue), ready(*queue)));
 }
 
 }  // namespace ballast::device::sim

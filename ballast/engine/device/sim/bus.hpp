@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "ballast/engine/device/device.hpp"
@@ -20,7 +21,8 @@ struct Queue {
         Nanoseconds done_at{};
         Target to{};
         Source from{};
-        std::shared_ptr<Queue> after{};  ///< does what is due there first
+        std::shared_ptr<Queue> after{};  ///< goes on after so many of its entries
+        std::uint64_t after_count = 0;
         std::optional<Error> fault{};
     };
 
@@ -30,6 +32,7 @@ struct Queue {
     std::uint64_t queued = 0;
     std::uint64_t done = 0;
     std::optional<Error> failure{};  ///< the first one; nothing is copied after it
+    std::uint64_t failed_at = 0;     ///< the entry that failed, counted from 1
 };
 
 /// Thread-safe.
@@ -50,15 +53,17 @@ public:
 
     std::shared_ptr<Queue> open(DeviceId device);
     Result<void> copy(const std::shared_ptr<Queue>& queue, Target to, Source from);
-    /// `queue` goes on after what `other` has done by `moment`.
-    void order(Queue& queue, const std::shared_ptr<Queue>& other, Nanoseconds moment);
-    /// Returns at `moment`, when everything of the queue that is due by then is done.
-    Result<void> wait(Queue& queue, Nanoseconds moment);
+    /// `queue` goes on after the first `count` entries of `other`, which are done at `moment`.
+    void order(Queue& queue, const std::shared_ptr<Queue>& other, std::uint64_t count,
+               Nanoseconds moment);
+    /// Returns at `moment`, when the first `count` entries of the queue are done; fails with what
+    /// went wrong among them.
+    Result<void> wait(Queue& queue, std::uint64_t count, Nanoseconds moment);
     [[nodiscard]] bool is_done(Queue& queue, std::uint64_t count);
     [[nodiscard]] Nanoseconds ready(const Queue& queue) const;
     [[nodiscard]] std::uint64_t queued(const Queue& queue) const;
-    /// Waits for all copies of `device`.
-    void settle(DeviceId device);
+    /// Waits for all copies from and to that memory.
+    void settle(std::span<const std::byte> memory);
 
 private:
     struct Injected {
@@ -70,7 +75,8 @@ private:
 
     // all of these are called with the lock held
     std::optional<Error> fault_of(DeviceId device);
-    void run_due(Queue& queue, Nanoseconds now);
+    /// Does what is due, but no more than the first `count` entries.
+    void run_due(Queue& queue, std::uint64_t count, Nanoseconds now);
 
     std::shared_ptr<SimTime> time_;
     mutable std::mutex mutex_;

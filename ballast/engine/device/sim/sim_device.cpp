@@ -22,9 +22,10 @@ public:
           count_(bus_->queued(*queue_)) {}
 
     [[nodiscard]] bool is_reached() override { return bus_->is_done(*queue_, count_); }
-    Result<void> wait() override { return bus_->wait(*queue_, when_); }
+    Result<void> wait() override { return bus_->wait(*queue_, count_, when_); }
 
     [[nodiscard]] Nanoseconds when() const { return when_; }
+    [[nodiscard]] std::uint64_t count() const { return count_; }
     [[nodiscard]] const std::shared_ptr<Queue>& queue() const { return queue_; }
 
 private:
@@ -48,10 +49,13 @@ public:
     Result<void> wait(const Event& event) override {
         const auto* moment = dynamic_cast<const Moment*>(&event.state());
         if (moment == nullptr) return event.wait();  // of the host: it has been reached
-        if (moment->queue() != queue_) bus_->order(*queue_, moment->queue(), moment->when());
+        if (moment->queue() != queue_)
+            bus_->order(*queue_, moment->queue(), moment->count(), moment->when());
         return {};
     }
-    Result<void> finish() override { return bus_->wait(*queue_, bus_->ready(*queue_)); }
+    Result<void> finish() override {
+        return bus_->wait(*queue_, bus_->queued(*queue_), bus_->ready(*queue_));
+    }
 
 private:
     std::shared_ptr<Device> device_;
@@ -133,7 +137,7 @@ private:
         return error;
     }
     void give_back(std::byte* data, std::size_t size) noexcept override {
-        bus_->settle(id_);
+        bus_->settle({data, size});
         unmap_memory(data, size);
         if (ledger_ != nullptr) ledger_->give_back(kCpu, Bytes{size}, Tag::simulation);
         give(rounded(Bytes{size}));
