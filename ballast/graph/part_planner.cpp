@@ -46,7 +46,7 @@ machine::WeightsFile weights_of(const plan::BlockTable& table) {
     return weights;
 }
 
-/// A processor computes in fp32: what it widens for that of one block at a time. Of embeddings only
+/// What is widened to fp32 of one block at a time. Of embeddings only
 /// the rows that are looked up.
 Bytes widened_of(const plan::BlockTable& table) {
     Bytes most;
@@ -99,6 +99,16 @@ std::optional<DeviceId> compute_by_rule(const PlanningMachine& machine, PartKind
     return device == kCpu ? std::optional{kCpu} : std::nullopt;
 }
 
+bool asks_for_bf16(PartKind kind, const PlanningMachine& machine) {
+    const auto& formats = machine.options.formats;
+    switch (kind) {
+        case PartKind::network: return formats.unet == "bf16";
+        case PartKind::text_encoder: return formats.text_encoder == "bf16";
+        case PartKind::autoencoder: return formats.vae == "bf16";
+    }
+    return false;
+}
+
 }  // namespace
 
 PartKind kind_of(const models::sd::Part& part) {
@@ -147,9 +157,11 @@ Result<PartPlanner> PartPlanner::make(const PlanningMachine& machine, PartToPlan
     return planner;
 }
 
-/// Bytes of an activation on `device`, as ComfyUI chooses formats: text encoders compute in fp32,
-/// the others in 16 bits where the device does.
+/// Bytes of an activation on `device`. The runtime computes in fp32, or in bf16 if asked to. What
+/// is only planned goes by ComfyUI's choice: text encoders compute in fp32, the others in 16 bits
+/// where the device does.
 std::int64_t PartPlanner::element_bytes(DeviceId device) const {
+    if (machine_->kind == MachineKind::real) return asks_for_bf16(part_.kind, *machine_) ? 2 : 4;
     const auto* found = machine::find_device(machine_->profile, device);
     const auto question =
         machine::question_about(found != nullptr ? *found : machine::DeviceProfile{.id = device},
@@ -181,7 +193,8 @@ void PartPlanner::set_costs(plan::PlanRequest& request, DeviceId device) const {
         most = std::max(most, block.activation_bytes.value_or(Bytes{}));
     // the rules are exact to a few percent
     most += Bytes{most.count() / 10};
-    if (device == kCpu && element == 4) most += part_.widened;
+    const bool is_widened = device == kCpu || machine_->kind == MachineKind::real;
+    if (is_widened) most += part_.widened;
     request.activations = activations_.value_or(most);
 }
 

@@ -6,8 +6,10 @@
 namespace ballast::graph {
 
 PlanningMachine planning_machine(machine::MachineProfile profile, machine::MemoryOptions options,
-                                 std::optional<std::span<const DeviceId>> usable) {
-    PlanningMachine result{.profile = std::move(profile), .options = std::move(options)};
+                                 std::optional<std::span<const DeviceId>> usable,
+                                 MachineKind kind) {
+    PlanningMachine result{
+        .kind = kind, .profile = std::move(profile), .options = std::move(options)};
     if (usable)
         std::erase_if(result.profile.devices, [&](const machine::DeviceProfile& device) {
             return std::ranges::find(*usable, device.id) == usable->end();
@@ -17,6 +19,7 @@ PlanningMachine planning_machine(machine::MachineProfile profile, machine::Memor
     auto unlimited = result.options;
     unlimited.limits.clear();
     result.devices = plan::plan_machine(result.profile, machine::assess(result.profile, unlimited));
+    result.devices.is_read_in_place = kind == MachineKind::simulated;
     for (auto& device : result.devices.devices)
         if (const auto limit = result.options.limits.find(device.id);
             limit != result.options.limits.end())

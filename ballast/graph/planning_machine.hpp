@@ -12,7 +12,11 @@
 
 namespace ballast::graph {
 
+/// Who computes: the devices themselves, by way of the runtime, or nobody but a plan.
+enum class MachineKind { simulated, real };
+
 struct PlanningMachine {
+    MachineKind kind = MachineKind::simulated;
     machine::MachineProfile profile{};
     machine::MemoryOptions options{};
     machine::Assessment assessment{};
@@ -21,9 +25,11 @@ struct PlanningMachine {
 };
 
 /// Judges a machine. Accelerators that are not among `usable` count as absent: nobody computes
-/// there. Empty: all are usable.
+/// there. Empty: all are usable. On a real machine no device reads the memory of another where it
+/// is, pools or not: the runtime gives each tensors of its own memory.
 PlanningMachine planning_machine(machine::MachineProfile profile, machine::MemoryOptions options,
-                                 std::optional<std::span<const DeviceId>> usable = std::nullopt);
+                                 std::optional<std::span<const DeviceId>> usable = std::nullopt,
+                                 MachineKind kind = MachineKind::simulated);
 
 /// The devices that nodes offer: those that can store blocks.
 std::vector<DeviceId> offered_devices(const PlanningMachine& machine);

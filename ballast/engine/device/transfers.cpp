@@ -142,6 +142,14 @@ Result<void> Transfers::queue_pieces(Stream& reader, Stream& writer, const Targe
     return {};
 }
 
+void Transfers::count_read(DeviceId to, Bytes bytes) {
+    const DeviceId disk{DeviceKind::disk, 0};
+    count(disk, to, bytes.count());
+    const std::scoped_lock counting(counts_mutex_);
+    ++counts_.asked_for.copies;
+    counts_.asked_for.bytes += bytes;
+}
+
 TransferCounts Transfers::counts() const {
     const std::scoped_lock lock(counts_mutex_);
     return counts_;

@@ -43,6 +43,9 @@ public:
     /// nothing is on its way any more, and the next copy begins anew.
     Result<void> copy(Target to, Source from);
 
+    /// Counts a copy that somebody else made, from the disk.
+    void count_read(DeviceId to, Bytes bytes);
+
     [[nodiscard]] const DeviceSet& devices() const { return *devices_; }
     [[nodiscard]] TransferCounts counts() const;
     void reset_counts();

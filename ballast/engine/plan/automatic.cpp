@@ -402,7 +402,7 @@ Bytes ring_for(std::span<const PlanBlock> blocks, std::span<const DeviceId> home
                const PlanMachine& machine) {
     Bytes largest;
     for (std::size_t i = 0; i < blocks.size(); ++i)
-        if (!machine.is_one_pool(homes[i], compute)) largest = std::max(largest, blocks[i].bytes);
+        if (!machine.needs_no_copy(homes[i], compute)) largest = std::max(largest, blocks[i].bytes);
     return ring_of(largest);
 }
 

@@ -30,14 +30,14 @@ StepTimer::StepTimer(std::span<const PlanBlock> blocks, std::span<const DeviceId
     };
     for (const auto home : places) {
         auto& way = ways_.emplace_back();
-        if (machine.is_one_pool(home, compute)) continue;
+        if (machine.needs_no_copy(home, compute)) continue;
         if (home.kind != DeviceKind::disk) {
             add(way, home);
             continue;
         }
         way.hops[way.count++] = {number(home, kCpu), machine.disk_bytes_per_s,
                                  machine.disk_latency_ns};
-        if (!machine.is_one_pool(kCpu, compute)) add(way, kCpu);
+        if (!machine.needs_no_copy(kCpu, compute)) add(way, kCpu);
     }
     free_at_.resize(links.size());
     busy_.resize(links.size());

@@ -43,11 +43,16 @@ struct PlanMachine {
     std::uint64_t disk_bytes_per_s = 1;
     std::uint64_t disk_latency_ns = 0;
     bool is_disk_assumed = false;
+    bool is_read_in_place = true;  ///< devices use the memory of their pool where it is
 
     [[nodiscard]] const PlanDevice* find(DeviceId id) const;
     [[nodiscard]] const PlanLink* link(DeviceId from, DeviceId to) const;
-    /// Whether bytes on one of the devices are on the other as well.
+    /// Whether memory of one of the devices is memory of the other as well.
     [[nodiscard]] bool is_one_pool(DeviceId a, DeviceId b) const;
+    /// Whether `compute` uses bytes on `home` where they are.
+    [[nodiscard]] bool needs_no_copy(DeviceId home, DeviceId compute) const {
+        return home == compute || (is_read_in_place && is_one_pool(home, compute));
+    }
     bool operator==(const PlanMachine&) const = default;
 };
 

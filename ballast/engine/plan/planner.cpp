@@ -43,7 +43,7 @@ public:
         plan_.per_device = bytes_by_home(request_.blocks, plan_.homes);
         plan_.fits = plan_.shortfall.empty();
         for (const auto& [home, bytes] : plan_.per_device)
-            if (home != plan_.compute && request_.machine.is_one_pool(home, plan_.compute))
+            if (home != plan_.compute && request_.machine.needs_no_copy(home, plan_.compute))
                 plan_.read_in_place.insert(home);
         estimate();
         warn_of_pools();

@@ -14,22 +14,6 @@ DeviceId pool_of(const plan::PlanMachine& machine, DeviceId id) {
     return device != nullptr ? device->pool.value_or(id) : id;
 }
 
-void take(plan::PlanMachine& machine, const std::map<DeviceId, Bytes>& held) {
-    for (const auto& [id, bytes] : held) {
-        const auto pool = pool_of(machine, id);
-        for (auto& device : machine.devices)
-            if (device.id == id || device.id == pool)
-                device.capacity = device.capacity.minus_or_zero(bytes);
-    }
-}
-
-plan::PlanMachine beside(plan::PlanMachine machine, const std::vector<Resident>& residents,
-                         const auto& stays) {
-    for (std::size_t i = 0; i < residents.size(); ++i)
-        if (stays(i)) take(machine, residents[i].held);
-    return machine;
-}
-
 /// Whether a lack of room alone makes the processor compute. `wanted` computes when all go that
 /// can.
 bool fell_back(const plan::Plan& plan, DeviceId wanted) {
@@ -47,7 +31,7 @@ std::set<DeviceId> pressed(const plan::PlanMachine& machine, const plan::Plan& p
     return devices;
 }
 
-bool holds_on(const plan::PlanMachine& machine, const Resident& resident,
+bool holds_on(const plan::PlanMachine& machine, const Loaded& resident,
               const std::set<DeviceId>& devices) {
     return std::ranges::any_of(resident.held, [&](const auto& entry) {
         return !entry.second.is_zero() && devices.contains(pool_of(machine, entry.first));
@@ -69,12 +53,37 @@ std::map<DeviceId, Bytes> held_by(const plan::Plan& plan) {
     return held;
 }
 
-Phase plan_phase(const plan::PlanMachine& machine, const std::vector<Resident>& residents,
+void take(plan::PlanMachine& machine, const std::map<DeviceId, Bytes>& held) {
+    for (const auto& [id, bytes] : held) {
+        const auto pool = pool_of(machine, id);
+        for (auto& device : machine.devices)
+            if (device.id == id || device.id == pool)
+                device.capacity = device.capacity.minus_or_zero(bytes);
+    }
+}
+
+Bytes room_on(const plan::PlanMachine& machine, DeviceId device) {
+    const auto* pool = machine.find(pool_of(machine, device));
+    return pool != nullptr ? pool->capacity : Bytes{};
+}
+
+namespace {
+
+plan::PlanMachine beside(plan::PlanMachine machine, const std::vector<Loaded>& residents,
+                         const auto& stays) {
+    for (std::size_t i = 0; i < residents.size(); ++i)
+        if (stays(i)) take(machine, residents[i].held);
+    return machine;
+}
+
+}  // namespace
+
+Phase plan_phase(const plan::PlanMachine& machine, const std::vector<Loaded>& residents,
                  const PlanMaker& make) {
     // with the room that there is when all have gone that can
     auto most = beside(machine, residents, [&](std::size_t i) { return !residents[i].is_idle; });
     auto alone = make(most);
-    if (std::ranges::none_of(residents, &Resident::is_idle))
+    if (std::ranges::none_of(residents, &Loaded::is_idle))
         return {.plan = std::move(alone), .left = std::move(most)};
     const auto wanted = alone.compute;
     std::vector<std::size_t> gone;

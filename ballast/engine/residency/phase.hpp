@@ -15,12 +15,12 @@
 namespace ballast::residency {
 
 /// A model that is loaded, and what it holds.
-struct Resident {
+struct Loaded {
     std::string name{};
     std::map<DeviceId, Bytes> held{};  ///< weights and ring
     bool is_idle = true;               ///< nobody computes with it now
 
-    bool operator==(const Resident&) const = default;
+    bool operator==(const Loaded&) const = default;
 };
 
 /// What a realised plan holds on each device: blocks at home and the ring. The disk holds nothing
@@ -32,6 +32,13 @@ struct Phase {
     plan::Plan plan{};
     plan::PlanMachine left{};  ///< what the plan was made for: capacities beside those that stay
 };
+
+/// Takes what is held off the capacities, on each device and on the pool that its memory is part
+/// of.
+void take(plan::PlanMachine& machine, const std::map<DeviceId, Bytes>& held);
+
+/// What may still be held on a device: in its pool, if it is part of one.
+Bytes room_on(const plan::PlanMachine& machine, DeviceId device);
 
 /// A plan for a machine whose capacities are what is left.
 using PlanMaker = std::function<plan::Plan(const plan::PlanMachine&)>;
@@ -46,7 +53,7 @@ using PlanMaker = std::function<plan::Plan(const plan::PlanMachine&)>;
 /// in the way of an accelerator. What goes is only dropped: its source is its file.
 ///
 /// Calls `make` once for each set of models that it considers to evict, and once for all of them.
-Phase plan_phase(const plan::PlanMachine& machine, const std::vector<Resident>& residents,
+Phase plan_phase(const plan::PlanMachine& machine, const std::vector<Loaded>& residents,
                  const PlanMaker& make);
 
 }  // namespace ballast::residency

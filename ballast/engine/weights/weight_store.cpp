@@ -129,7 +129,10 @@ Result<void> WeightStore::bring(plan::BlockId id, std::span<std::byte> slot) con
         ranges.push_back(
             {tensors[t].offset,
              {plan_.compute, slot.subspan(layout.tensors[t], tensors[t].bytes.count())}});
-    return read_ranges(*reader_, ranges, *transfers_, *ledger_, 1);
+    auto read = read_ranges(*reader_, ranges, *transfers_, *ledger_, 1);
+    if (read && transfers_->devices().find(plan_.compute)->is_host_accessible())
+        transfers_->count_read(plan_.compute, Bytes{layout.size});
+    return read;
 }
 
 /// Whether the plan is one for this model and these devices.

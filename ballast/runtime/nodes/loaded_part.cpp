@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "ballast/engine/formats/io/file.hpp"
 #include "ballast/engine/plan/distribution_tables.hpp"
@@ -26,6 +27,22 @@ private:
     std::vector<std::uint64_t> flops_;
 };
 
+/// Lets the time of a simulated disk pass.
+class SimulatedDisk final : public formats::Reader {
+public:
+    SimulatedDisk(std::shared_ptr<const formats::Reader> file, device::sim::SimMachine& machine)
+        : file_(std::move(file)), machine_(&machine) {}
+
+    Result<void> read(std::uint64_t offset, std::span<std::byte> destination) const override {
+        machine_->read_disk(Bytes{destination.size()});
+        return file_->read(offset, destination);
+    }
+
+private:
+    std::shared_ptr<const formats::Reader> file_;
+    device::sim::SimMachine* machine_;
+};
+
 /// Whether realising one plan is realising the other.
 bool is_same_placement(const plan::Plan& a, const plan::Plan& b) {
     return a.compute == b.compute && a.homes == b.homes && a.ring == b.ring;
@@ -34,11 +51,13 @@ bool is_same_placement(const plan::Plan& a, const plan::Plan& b) {
 }  // namespace
 
 PartUse::PartUse(std::shared_ptr<LoadedPart> part, device::Reservation activations,
-                 std::unique_ptr<PassListener> listener, WeightSource source, bool is_simulated)
+                 std::unique_ptr<PassListener> listener, WeightSource source, Traffic::Watch watch,
+                 bool is_simulated)
     : part_(std::move(part)),
       activations_(std::move(activations)),
       listener_(std::move(listener)),
       source_(std::move(source)),
+      watch_(std::move(watch)),
       is_simulated_(is_simulated) {
     ++part_->users_;
 }
@@ -61,21 +80,36 @@ PartUse LoadedPart::use(const models::StepShape& shape) {
     bench_->shelf.touch(*this);
     const auto& plan = store_->plan();
     const bool is_simulated = bench_->is_simulated(plan.compute);
-    device::Reservation activations;
+    auto activations = reserve_activations(plan.compute);
     std::unique_ptr<PassListener> listener;
-    if (plan.compute != kCpu) {
-        // of the processor's activations the allocator keeps account, one by one
-        auto room = bench_->ledger()->reserve(plan.compute, planned_.plan.activations,
-                                              device::Tag::activations);
-        activations = value_or_throw(std::move(room));
-    }
     if (bench_->simulation() != nullptr)
         listener = std::make_unique<SimulatedPass>(*bench_->simulation(), plan.compute,
                                                    planned_.request.blocks);
     WeightSource source(store_, description_.compute_type, bench_->widening(plan.compute),
                         listener.get());
-    return {shared_from_this(), std::move(activations), std::move(listener), std::move(source),
+    return {shared_from_this(),
+            std::move(activations),
+            std::move(listener),
+            std::move(source),
+            Traffic::Watch(bench_->traffic()),
             is_simulated};
+}
+
+/// What the processor allocates is counted piece by piece; of other devices, as the plan says.
+device::Reservation LoadedPart::reserve_activations(DeviceId compute) {
+    const auto bytes = planned_.plan.activations;
+    const auto use = bench_->ledger()->snapshot()[compute];
+    // what is only kept for reuse must not be in the way
+    if (use.limit && use.now + bytes > *use.limit) {
+        bench_->clear_widening();
+        trim_host_memory();
+    }
+    if (compute == kCpu) return {};
+    auto room = bench_->ledger()->reserve(compute, bytes, device::Tag::activations);
+    if (room) return *std::move(room);
+    auto error = std::move(room).error();
+    error.place.node = description_.node;
+    throw Failure(std::move(error));
 }
 
 residency::Phase LoadedPart::phase_for(const models::StepShape& shape,
@@ -89,45 +123,50 @@ residency::Phase LoadedPart::phase_for(const models::StepShape& shape,
         throw Failure(std::move(error));
     }
     policy_ = planner->policy();
-    std::vector<residency::Resident> residents;
+    std::vector<residency::Loaded> loaded;
     for (const auto* other : others)
-        residents.push_back({other->description().name, other->held(), !other->is_in_use()});
-    return residency::plan_phase(bench_->room(), residents, [&](const plan::PlanMachine& left) {
-        planned_ = planner->plan(left);
-        return planned_.plan;
+        loaded.push_back({other->description().name, other->held(), !other->is_in_use()});
+    std::vector<graph::Planned> tried;
+    auto phase = residency::plan_phase(bench_->room(), loaded, [&](const auto& left) {
+        return tried.emplace_back(planner->plan(left)).plan;
     });
+    planned_ = *std::ranges::find(tried, phase.left,
+                                  [](const auto& each) { return each.request.machine; });
+    return phase;
 }
 
 /// Beside everything that is loaded, on the device that computes.
 bool LoadedPart::has_room_for(Bytes activations) const {
-    const auto room = bench_->room();
-    const auto compute = store_->plan().compute;
-    const auto* device = room.find(compute);
-    Bytes taken = activations;
-    for (const auto* part : bench_->shelf.all())
-        for (const auto& [id, bytes] : part->held())
-            if (room.is_one_pool(id, compute)) taken += bytes;
-    return device != nullptr && taken <= device->capacity;
+    auto room = bench_->room();
+    for (const auto* part : bench_->shelf.all()) residency::take(room, part->held());
+    return activations <= residency::room_on(room, store_->plan().compute);
 }
 
 void LoadedPart::ensure(const models::StepShape& shape) {
     if (store_ && shape_ == shape && has_room_for(planned_.plan.activations)) return;
     const auto others = bench_->shelf.others(*this);
-    auto phase = phase_for(shape, others);
-    shape_ = shape;
-    planned_.plan = phase.plan;
-    const bool stays = store_ && is_same_placement(store_->plan(), phase.plan) && phase.plan.fits;
-    if (!stays) drop();
+    shape_.reset();  // until it is known that the store suffices
+    const auto phase = phase_for(shape, others);
     if (!phase.plan.fits) refuse(phase.plan);
-    for (const auto index : phase.evicted) {
-        bench_->log.info(fmt::format("{} makes room for {}", others[index]->description().name,
-                                     description_.name));
-        others[index]->drop();
+    // what is loaded stays where it does as well, for example after larger pictures
+    const bool does_as_well = store_ && store_->plan().compute == phase.plan.compute &&
+                              store_->plan().moved <= phase.plan.moved &&
+                              has_room_for(phase.plan.activations);
+    if (!does_as_well) {
+        const bool stays = store_ && is_same_placement(store_->plan(), phase.plan);
+        if (!stays) drop();
+        for (const auto index : phase.evicted) {
+            bench_->log.info(fmt::format("{} makes room for {}", others[index]->description().name,
+                                         description_.name));
+            others[index]->drop();
+        }
+        if (!stays) load(phase.plan);
     }
-    if (!stays) load(std::move(phase.plan));
+    shape_ = shape;
 }
 
 void LoadedPart::drop() {
+    if (is_in_use()) throw std::logic_error("weights that somebody computes with cannot go");
     bench_->shelf.remove(*this);
     store_.reset();
 }
@@ -153,14 +192,15 @@ void LoadedPart::refuse(const plan::Plan& plan) const {
     throw Failure(std::move(error));
 }
 
-void LoadedPart::load(plan::Plan plan) {
+void LoadedPart::load(const plan::Plan& plan) {
     const Stopwatch stopwatch(bench_->clock, bench_->record, Phase::load);
-    const Workbench::Loading loading(*bench_);
     bench_->clear_widening();  // nothing computes now, and the room may be needed
     // positioned reads into our own memory: a map of the file would count twice in a limited
     // container, and its first touch is several times slower
-    const auto reader =
+    auto reader =
         value_or_throw(formats::open_reader(description_.file, formats::ReaderKind::positioned));
+    if (bench_->simulation() != nullptr)
+        reader = std::make_shared<SimulatedDisk>(std::move(reader), *bench_->simulation());
     const auto attempt = [&] {
         return weights::WeightStore::load({.reader = reader,
                                            .table = description_.table,

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -27,7 +28,7 @@ class LoadedPart;
 class [[nodiscard]] PartUse {
 public:
     PartUse(PartUse&& other) noexcept = default;
-    PartUse& operator=(PartUse&& other) noexcept = default;
+    PartUse& operator=(PartUse&& other) = delete;
     ~PartUse();
 
     [[nodiscard]] const WeightSource& weights() const { return source_; }
@@ -37,18 +38,31 @@ public:
     auto compute(Work&& work) const {
         std::optional<SimulatedArithmetic> simulated;
         if (is_simulated_) simulated.emplace();
-        return std::forward<Work>(work)();
+        auto result = std::forward<Work>(work)();
+        simulated.reset();
+        if constexpr (std::is_same_v<decltype(result), at::Tensor>)
+            return on_host(result);
+        else
+            return result;
+    }
+
+    /// A result of `compute` as the host holds it: after a simulated device computed, a copy that
+    /// counts as the host's.
+    [[nodiscard]] at::Tensor on_host(const at::Tensor& result) const {
+        return is_simulated_ && result.defined() ? result.clone() : result;
     }
 
 private:
     friend class LoadedPart;
     PartUse(std::shared_ptr<LoadedPart> part, device::Reservation activations,
-            std::unique_ptr<PassListener> listener, WeightSource source, bool is_simulated);
+            std::unique_ptr<PassListener> listener, WeightSource source, Traffic::Watch watch,
+            bool is_simulated);
 
     std::shared_ptr<LoadedPart> part_;
     device::Reservation activations_;
     std::unique_ptr<PassListener> listener_;
     WeightSource source_;
+    Traffic::Watch watch_;
     bool is_simulated_;
 };
 
@@ -77,8 +91,8 @@ public:
     [[nodiscard]] std::map<DeviceId, Bytes> held() const;
 
     /// Ready for calls of that shape: plans, lets go what must go, and reads the weights unless
-    /// they are where the plan wants them. Throws `Failure` (`does_not_fit` before anything is
-    /// read, naming the loader); the part is then not loaded.
+    /// they are where the plan wants them, or as good for these calls. Throws `Failure`:
+    /// `does_not_fit` before anything is read, naming the loader; what was loaded stays then.
     [[nodiscard]] PartUse use(const models::StepShape& shape);
 
     /// Lets the weights go; nobody may use them.
@@ -90,8 +104,9 @@ private:
     [[nodiscard]] residency::Phase phase_for(const models::StepShape& shape,
                                              const std::vector<LoadedPart*>& others);
     [[nodiscard]] bool has_room_for(Bytes activations) const;
+    [[nodiscard]] device::Reservation reserve_activations(DeviceId compute);
     void ensure(const models::StepShape& shape);
-    void load(plan::Plan plan);
+    void load(const plan::Plan& plan);
     void tell(const plan::Plan& plan) const;
     [[noreturn]] void refuse(const plan::Plan& plan) const;
     [[nodiscard]] graph::ModelReport report() const;

@@ -39,11 +39,12 @@ text::EncodedPrompt encode_text(const Context& context, const Clip& clip,
     const auto at_once = std::min(windows.windows.size(), text::kWindowsAtOnce);
     const auto use = model.part->use(
         {.tokens = static_cast<std::int64_t>(at_once * text::ClipTokenizer::kWindow)});
-    return use.compute([&] {
+    const auto encoded = use.compute([&] {
         const nn::Forward forward(use.weights(), &stop);
         text::ClipEncoder encoder(model.network, forward, clip.layer);
         return text::encode_prompt(windows, encoder);
     });
+    return {.tokens = use.on_host(encoded.tokens), .pooled = use.on_host(encoded.pooled)};
 }
 
 }  // namespace ballast::runtime::nodes

@@ -66,14 +66,14 @@ Result<graph::NodeResult> Session::run(const graph::NodeCall& call, graph::NodeO
 graph::RuntimeReport Session::report() const {
     graph::RuntimeReport report;
     report.devices = bench_->ledger()->snapshot();
-    report.streaming = bench_->streaming();
+    report.streaming = bench_->traffic().report();
     bench_->record.write(report);
     return report;
 }
 
 void Session::reset_report() {
     bench_->ledger()->reset_peaks();
-    bench_->reset_streaming();
+    bench_->traffic().reset();
     bench_->record.reset();
 }
 

@@ -15,8 +15,8 @@
 
 namespace ballast::runtime::nodes {
 
-/// `report` and `reset_report` come from any thread; they touch nothing but ledger and record,
-/// which guard themselves. All else belongs to the thread that calls `run`.
+/// `report` and `reset_report` come from any thread; they touch nothing but ledger, record and
+/// traffic, which guard themselves. All else belongs to the thread that calls `run`.
 class Session final : public graph::Runtime {
 public:
     explicit Session(graph::RuntimeOptions options);

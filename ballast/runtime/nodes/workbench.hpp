@@ -4,8 +4,6 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
-#include <utility>
 
 #include "ballast/engine/core/clock.hpp"
 #include "ballast/engine/core/log.hpp"
@@ -15,6 +13,7 @@
 #include "ballast/graph/runtime.hpp"
 #include "ballast/runtime/nodes/model_shelf.hpp"
 #include "ballast/runtime/nodes/record.hpp"
+#include "ballast/runtime/nodes/traffic.hpp"
 #include "ballast/runtime/tensor/weight_source.hpp"
 
 namespace ballast::runtime::nodes {
@@ -46,55 +45,22 @@ public:
     /// what is held for other purposes.
     [[nodiscard]] plan::PlanMachine room() const;
 
-    /// What came from elsewhere while models computed, since the last reset. From any thread.
-    [[nodiscard]] graph::StreamingReport streaming() const;
-    void reset_streaming();
-
-private:
-    /// What went over the links, and the time of simulated devices.
-    struct Traffic {
-        struct Way {
-            std::uint64_t copies = 0;
-            Bytes bytes{};
-            std::uint64_t busy_ns = 0;
-        };
-        std::map<std::pair<DeviceId, DeviceId>, Way> ways{};
-        std::uint64_t compute_ns = 0;
-        Nanoseconds time{};
-    };
-
-public:
-    /// While it lives, a model is loaded: that is no streaming.
-    class [[nodiscard]] Loading {
-    public:
-        explicit Loading(Workbench& bench);
-        Loading(const Loading&) = delete;
-        Loading& operator=(const Loading&) = delete;
-        ~Loading();
-
-    private:
-        Workbench* bench_;
-        Traffic start_;
-    };
+    /// What moves while models compute.
+    [[nodiscard]] Traffic& traffic() const { return *traffic_; }
 
     const RealClock clock{};
     Record record{};
     Log log{};
     ModelShelf shelf{};
-    std::string allocation{};  ///< of networks whose loader says nothing
 
 private:
-    [[nodiscard]] Traffic so_far() const;
-
     std::shared_ptr<device::Ledger> ledger_ = std::make_shared<device::Ledger>();
     graph::PlanningMachine machine_;
     std::unique_ptr<device::sim::SimMachine> simulation_;
     std::unique_ptr<device::DeviceSet> real_devices_;  ///< null: simulated
     std::unique_ptr<device::Transfers> transfers_;
+    std::unique_ptr<Traffic> traffic_;
     std::map<DeviceId, WideningBuffer> widening_;  ///< by compute device
-
-    mutable std::mutex traffic_mutex_;
-    Traffic before_;  ///< what the report leaves out: former runs, and loads
 };
 
 }  // namespace ballast::runtime::nodes

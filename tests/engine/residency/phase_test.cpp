@@ -29,7 +29,7 @@ plan::PlanMachine machine_with(std::uint64_t first, std::uint64_t second = 0) {
     return machine;
 }
 
-Resident resident(std::string name, DeviceId device, std::uint64_t count) {
+Loaded resident(std::string name, DeviceId device, std::uint64_t count) {
     return {.name = std::move(name), .held = {{device, gib(count)}}};
 }
 
@@ -144,7 +144,7 @@ TEST(PlanPhase, IsNeverWorseThanWithoutEviction) {
     ballast::testing::Random random(11);
     for (int round = 0; round < 200; ++round) {
         const auto machine = machine_with(random.between(4, 24), random.below(2) * 12);
-        std::vector<Resident> residents;
+        std::vector<Loaded> residents;
         for (auto count = random.below(4); count > 0; --count) {
             residents.push_back(resident("r", random.one_of(std::vector{kCpu, kGpu0, kGpu1}),
                                          random.between(1, 8)));

@@ -38,6 +38,11 @@ std::vector<LinkUse> Bus::link_use() const {
     return links_.use();
 }
 
+Nanoseconds Bus::take_link(DeviceId from, DeviceId to, Bytes bytes) {
+    const std::scoped_lock lock(mutex_);
+    return links_.take(from, to, bytes, time_->now());
+}
+
 Result<void> Bus::allow_allocation(DeviceId device) {
     const std::scoped_lock lock(mutex_);
     auto& injected = injected_[device];

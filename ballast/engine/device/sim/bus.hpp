@@ -47,6 +47,8 @@ public:
     void set_rate(DeviceId from, DeviceId to, std::uint64_t bytes_per_s);
     [[nodiscard]] bool is_peer(DeviceId from, DeviceId to) const;
     [[nodiscard]] std::vector<LinkUse> link_use() const;
+    /// Takes a link from now on, or when it is free; returns when the bytes have arrived.
+    Nanoseconds take_link(DeviceId from, DeviceId to, Bytes bytes);
 
     /// Counts an allocation on `device`; fails as its faults say.
     Result<void> allow_allocation(DeviceId device);

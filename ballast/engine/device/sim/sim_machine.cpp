@@ -8,10 +8,19 @@
 namespace ballast::device::sim {
 namespace {
 
+constexpr DeviceId kDisk{DeviceKind::disk, 0};
+
 std::vector<machine::LinkRate> rates_of(const machine::MachineProfile& profile) {
     std::vector<DeviceId> ids{kCpu};
     for (const auto& device : profile.devices) ids.push_back(device.id);
-    return machine::link_rates(profile, ids);
+    auto rates = machine::link_rates(profile, ids);
+    const auto disk = machine::disk_rate(profile);
+    rates.push_back({.from = kDisk,
+                     .to = kCpu,
+                     .bytes_per_s = disk.bytes_per_s,
+                     .latency_ns = disk.latency_ns,
+                     .is_assumed = disk.is_assumed});
+    return rates;
 }
 
 DeviceSet devices_of(const machine::MachineProfile& profile, const std::shared_ptr<Bus>& bus,
@@ -50,6 +59,8 @@ void SimMachine::compute(DeviceId device, std::uint64_t flops) {
     compute_ns_ += taken;
     time().wait_until(time().now() + Nanoseconds{static_cast<Nanoseconds::rep>(taken)});
 }
+
+void SimMachine::read_disk(Bytes bytes) { time().wait_until(bus_->take_link(kDisk, kCpu, bytes)); }
 
 std::vector<LinkUse> SimMachine::link_use() const { return bus_->link_use(); }
 

@@ -61,6 +61,9 @@ public:
     /// the device's speed is unknown.
     void compute(DeviceId device, std::uint64_t flops);
 
+    /// Reading so much from the disk into host memory: returns when its time has passed.
+    void read_disk(Bytes bytes);
+
     /// Links that were used, ordered by their ends.
     [[nodiscard]] std::vector<LinkUse> link_use() const;
     /// Time that `compute` took, on all devices.
