@@ -470,7 +470,8 @@ TEST_F(PlanOfAWorkflow, D26AnAllocationReachesTheModelThatItsLoaderDistributes) 
         }
     }
     std::vector<std::string> offered;
-    for (const auto& node : standard_catalogue().all())
+    const auto catalogue = standard_catalogue();
+    for (const auto& node : catalogue.all())
         if (node.class_type.ends_with(kDistorch2Form)) offered.push_back(node.class_type);
     std::vector<std::string> checked;
     for (const auto& each : cases) checked.emplace_back(each.class_type);
