@@ -148,9 +148,8 @@ TEST(SimulatedStep, OfAModelOnSeveralDevicesMovesTheBytesAsExpected) {
         Random random(seed);
         const Scene scene(random);
         // streamed from everywhere, so that no block is still in the ring when it is needed again
-        std::vector<DeviceId> homes;
-        for (std::size_t i = 0; i < scene.size(); ++i)
-            homes.push_back(random.once_in(2) ? kCpu : kPeer);
+        std::vector<DeviceId> homes(scene.size());
+        for (auto& home : homes) home = random.once_in(2) ? kCpu : kPeer;
         const auto cost = scene.expected(homes, scene.block());
         const auto taken = scene.simulated(homes);
         EXPECT_EQ(taken.step_ns, cost.step_ns);
