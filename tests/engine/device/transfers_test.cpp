@@ -82,9 +82,12 @@ TEST(TransfersProperty, BytesArriveOverAnyRouteAndAreCountedOnEachWay) {
 
         std::map<Ends, Bytes> expected;
         TransferCount staged;
+        TransferCount asked_for;
         const auto copy = [&](DeviceId from, std::span<const std::byte> source, DeviceId to,
                               std::span<std::byte> target) {
             ASSERT_TRUE(machine.transfers.copy({to, target}, {from, source}));
+            ++asked_for.copies;
+            asked_for.bytes += Bytes{size};
             if (from == kCpu || to == kCpu || machine.is_peer(from, to)) {
                 expected[{from, to}] += Bytes{size};
                 return;
@@ -111,6 +114,7 @@ TEST(TransfersProperty, BytesArriveOverAnyRouteAndAreCountedOnEachWay) {
         const auto counts = machine.transfers.counts();
         EXPECT_EQ(bytes_of(counts), expected);
         EXPECT_EQ(counts.staged, staged);
+        EXPECT_EQ(counts.asked_for, asked_for);
         // the links of the machine saw the same
         std::map<Ends, TransferCount> seen;
         for (const auto& link : machine.simulated.link_use())
