@@ -10,6 +10,7 @@
 
 #include "ballast/engine/machine/profile_json.hpp"
 #include "ballast/engine/residency/phase.hpp"
+#include "ballast/graph/distribution_nodes.hpp"
 #include "tests/graph/execution_support.hpp"
 #include "tests/support/safetensors_writer.hpp"
 
@@ -17,8 +18,6 @@ namespace ballast::graph {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -365,6 +364,114 @@ TEST_F(PlanOfAWorkflow, EqualWorkflowsGiveEqualPlans) {
     ASSERT_EQ(first.size(), second.size());
     for (std::size_t i = 0; i < first.size(); ++i)
         EXPECT_EQ(first[i].planned.plan, second[i].planned.plan);
+}
+
+TEST_F(PlanOfAWorkflow, NamesADeviceThatCannotStoreBlocks) {
+    auto profile = machine_.profile;
+    profile.devices.push_back({.id = {DeviceKind::directml, 0}, .total = Bytes{1U << 30U}});
+    machine_ = planning_machine(std::move(profile), {});
+    for (const auto* text : {"directml:0,1mb;cpu,*", "#cuda:0;0.001;directml:0"}) {
+        const auto refused = planned("{}", text);
+        ASSERT_FALSE(refused) << text;
+        EXPECT_EQ(refused.error().code, Code::not_available);
+        EXPECT_THAT(to_string(refused.error()), HasSubstr("directml:0 cannot store blocks"));
+    }
+    EXPECT_TRUE(planned("{}")) << "who does not name it does not meet it";
+}
+
+// Faults of ComfyUI-MultiGPU 2.6.3, by their numbers in our list of them; none of them is ours.
+
+/// A second sampler after the first one, with the network of loader 20.
+std::string second_sampler(std::string_view checkpoint, std::string_view allocation) {
+    return fmt::format(
+        R"("20":{{"class_type":"CheckpointLoaderSimpleDisTorch2MultiGPU",
+                 "inputs":{{"ckpt_name":"{}","virtual_vram_gb":0.0,
+                           "expert_mode_allocations":"{}"}}}},
+           "21":{{"class_type":"KSampler","inputs":{{"model":["20",0],"seed":1,"steps":3,"cfg":3.0,
+                 "sampler_name":"euler","scheduler":"normal","positive":["6",0],
+                 "negative":["7",0],"latent_image":["3",0],"denoise":0.5}}}},
+           "8":{{"inputs":{{"samples":["21",0]}}}})",
+        checkpoint, allocation);
+}
+
+TEST_F(PlanOfAWorkflow, D18ModelsOfEqualSizeAndModelsOfOneFileKeepTheirOwnWishes) {
+    std::filesystem::copy_symlink(folder_ / "models/checkpoints/sd.safetensors",
+                                  folder_ / "models/checkpoints/twin.safetensors");
+    for (const auto* second : {"twin.safetensors", "sd.safetensors"}) {
+        const auto made = phases(
+            R"({"4":{"class_type":"CheckpointLoaderSimpleDisTorch2MultiGPU",
+                     "inputs":{"virtual_vram_gb":0.0,"expert_mode_allocations":"cuda:1,*"}},)" +
+            second_sampler(second, "cpu,*") + "}");
+        Phases networks;
+        for (const auto& phase : made)
+            if (phase.name.ends_with("(unet)")) networks.push_back(phase);
+        ASSERT_EQ(networks.size(), 2U) << second;
+        EXPECT_EQ(networks[0].table.bytes(), networks[1].table.bytes());
+        EXPECT_EQ(networks[0].allocation, "cuda:1,*#cuda:0");
+        EXPECT_EQ(networks[1].allocation, "cpu,*#cuda:0");
+        EXPECT_TRUE(networks[0].planned.plan.per_device.contains(kGpu1));
+        EXPECT_FALSE(networks[1].planned.plan.per_device.contains(kGpu1)) << second;
+    }
+}
+
+TEST_F(PlanOfAWorkflow, D26AnAllocationReachesTheModelThatItsLoaderDistributes) {
+    struct Case {
+        const char* class_type;
+        const char* changes;
+        std::vector<const char*> distributed;
+    };
+    const std::vector<Case> cases{
+        {"UNETLoaderDisTorch2MultiGPU",
+         R"({"20":{"inputs":{"unet_name":"net.safetensors","weight_dtype":"default",
+                             "compute_device":"cuda:1","virtual_vram_gb":0.0,
+                             "expert_mode_allocations":"cpu,*"}},
+             "3":{"inputs":{"model":["20",0]}}})",
+         {"net.safetensors (unet)"}},
+        {"CLIPLoaderDisTorch2MultiGPU",
+         R"({"20":{"inputs":{"clip_name":"words.safetensors","type":"stable_diffusion",
+                             "device":"cuda:1","virtual_vram_gb":0.0,
+                             "expert_mode_allocations":"cpu,*"}},
+             "6":{"inputs":{"clip":["20",0]}},"7":{"inputs":{"clip":["20",0]}}})",
+         {"words.safetensors (text)"}},
+        {"VAELoaderDisTorch2MultiGPU",
+         R"({"20":{"inputs":{"vae_name":"pictures.safetensors","compute_device":"cuda:1",
+                             "virtual_vram_gb":0.0,"expert_mode_allocations":"cpu,*"}},
+             "8":{"inputs":{"vae":["20",0]}}})",
+         {"pictures.safetensors (vae)"}},
+        {"CheckpointLoaderSimpleDisTorch2MultiGPU",
+         R"({"4":{"inputs":{"compute_device":"cuda:1","virtual_vram_gb":0.0,
+                            "expert_mode_allocations":"cpu,*"}}})",
+         {"sd.safetensors (unet)"}},
+        {"CheckpointLoaderAdvancedDisTorch2MultiGPU",
+         R"({"4":{"inputs":{"unet_compute_device":"cuda:1","unet_virtual_vram_gb":0.0,
+                            "unet_donor_device":"cpu","unet_expert_mode_allocations":"cpu,*",
+                            "clip_compute_device":"cuda:1","clip_virtual_vram_gb":0.0,
+                            "clip_donor_device":"cpu","clip_expert_mode_allocations":"cpu,*",
+                            "vae_device":"cuda:1"}}})",
+         {"sd.safetensors (unet)", "sd.safetensors (text)"}}};
+    for (const auto& [class_type, changes, distributed] : cases) {
+        SCOPED_TRACE(class_type);
+        auto patch = testing::json(changes);
+        const bool is_checkpoint = patch.contains("4");
+        patch[is_checkpoint ? "4" : "20"]["class_type"] = class_type;
+        const auto made = phases(patch.dump());
+        for (const auto& phase : made) {
+            const auto& plan = phase.planned.plan;
+            const bool is_distributed =
+                std::ranges::find(distributed, phase.name) != distributed.end();
+            EXPECT_EQ(plan.mode == plan::Mode::bytes, is_distributed) << phase.name;
+            EXPECT_EQ(plan.per_device.contains(kCpu), is_distributed) << phase.name;
+            if (is_distributed || is_checkpoint) {
+                EXPECT_EQ(plan.compute, kGpu1) << "every model follows the device: " << phase.name;
+            }
+        }
+    }
+    std::vector<std::string> others;
+    const auto catalogue = standard_catalogue();
+    for (const auto& node : catalogue.all())
+        if (node.class_type.ends_with(kDistorch2Form)) others.push_back(node.class_type);
+    for (const auto& each : cases) EXPECT_EQ(std::erase(others, each.class_type), 1U);
+    EXPECT_THAT(others, IsEmpty()) << "none of them does nothing";
 }
 
 }  // namespace

@@ -12,6 +12,9 @@
 namespace ballast::plan {
 namespace {
 
+/// Smaller models leave hardly any room when they go, and pay for it at each use.
+constexpr Bytes kWorthSpreading{std::uint64_t{256} << 20U};
+
 std::vector<PresentDevice> present_devices(const PlanMachine& machine) {
     std::vector<PresentDevice> devices;
     for (const auto& device : machine.devices) devices.push_back({device.id, device.total});
@@ -47,6 +50,7 @@ public:
                 plan_.read_in_place.insert(home);
         estimate();
         warn_of_pools();
+        warn_of_little();
         explain();
         return std::move(plan_);
     }
@@ -110,6 +114,16 @@ private:
                     fmt::format("donor {} shares memory with {}: blocks that are stored there save "
                                 "nothing",
                                 to_string(device.id), to_string(*device.pool)));
+    }
+
+    void warn_of_little() {
+        Bytes model;
+        for (const auto& [home, bytes] : plan_.per_device) model += bytes;
+        if (plan_.mode == Mode::automatic || plan_.moved.is_zero() || model >= kWorthSpreading)
+            return;
+        plan_.warnings.push_back(
+            fmt::format("spreading a model of {} gains little: {} of it travel at each use",
+                        to_string(model), to_string(plan_.moved)));
     }
 
     void explain() {

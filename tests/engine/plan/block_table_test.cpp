@@ -64,6 +64,15 @@ TEST(BlockTable, FindsBlocksByName) {
     EXPECT_FALSE(table.find("m").has_value());
 }
 
+TEST(BlockTable, NamesOfAnyDepthNeedNoStack) {
+    std::string deep;
+    for (int level = 0; level < 5000; ++level) deep += "m.";
+    const auto table = group_into_blocks({tensor(deep + "weight"), tensor("m.m.scale")});
+    ASSERT_EQ(table.blocks().size(), 2U);
+    EXPECT_EQ(table.blocks()[0].name + ".", deep);
+    EXPECT_EQ(table.blocks()[1].name, kLooseBlock);
+}
+
 TEST(BlockTable, OfNothingIsEmpty) {
     const auto table = group_into_blocks({});
     EXPECT_TRUE(table.blocks().empty());

@@ -2,71 +2,18 @@
 
 #include <gtest/gtest.h>
 
-#include "ballast/engine/device/sim/sim_machine.hpp"
-#include "ballast/engine/weights/weight_store.hpp"
-#include "tests/support/pattern_file.hpp"
+#include "tests/engine/weights/two_cards.hpp"
 #include "tests/support/random.hpp"
 
 namespace ballast::weights {
 namespace {
 
 using namespace ballast::literals;
+using testing::kCard;
+using testing::kOther;
+using Fixture = testing::TwoCards;
 
-constexpr DeviceId kCard{DeviceKind::cuda, 0};
-constexpr DeviceId kOther{DeviceKind::cuda, 1};
 constexpr DeviceId kDisk{DeviceKind::disk, 0};
-
-machine::MachineProfile two_cards() {
-    machine::MachineProfile profile;
-    for (const auto id : {kCard, kOther}) profile.devices.push_back({.id = id, .total = 64_MiB});
-    return profile;
-}
-
-struct Fixture {
-    Fixture() {
-        std::vector<plan::BlockTensor> tensors;
-        std::uint64_t offset = 0;
-        for (const auto* name : {"a", "b", "c", "d"})
-            for (const auto& [part, size] : {std::pair{".weight", 700'001U}, {".bias", 35U}}) {
-                tensors.push_back(bytes_at(std::string(name) + part, offset, size));
-                offset += size;
-            }
-        table = plan::group_into_blocks(tensors);
-    }
-
-    plan::Plan plan(DeviceId compute, std::vector<DeviceId> homes) const {
-        plan::Plan made;
-        made.compute = compute;
-        for (std::size_t i = 0; i < homes.size(); ++i)
-            made.per_device[homes[i]] += table.blocks()[i].bytes;
-        made.homes = std::move(homes);
-        made.ring = Bytes{2 * 700'096};
-        return made;
-    }
-    Result<std::shared_ptr<const WeightStore>> load(plan::Plan made) {
-        return WeightStore::load({.reader = reader,
-                                  .table = table,
-                                  .plan = std::move(made),
-                                  .ledger = &ledger,
-                                  .transfers = &transfers});
-    }
-    Bytes held(DeviceId device) { return ledger.snapshot()[device].now; }
-    void expect_nothing_held() {
-        for (const auto& [device, use] : ledger.snapshot()) {
-            EXPECT_EQ(use.now, 0_B) << to_string(device);
-            EXPECT_EQ(use.tag(device::Tag::simulation).now, 0_B);
-        }
-        for (const auto& device : machine.devices().all())
-            EXPECT_EQ(device->memory().held, 0_B) << to_string(device->id());
-    }
-
-    std::shared_ptr<PatternReader> reader = std::make_shared<PatternReader>();
-    plan::BlockTable table;
-    device::Ledger ledger;
-    device::sim::SimMachine machine{two_cards(), std::make_shared<device::sim::VirtualTime>(),
-                                    &ledger};
-    device::Transfers transfers{machine.devices(), ledger};
-};
 
 void expect_bytes_of_file(const WeightStore& store) {
     for (std::uint32_t b = 0; b < store.table().blocks().size(); ++b) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 
+#include "tests/support/simulated_cards.hpp"
 #include "tests/support/tiny_host.hpp"
 
 namespace ballast::runtime::nodes {
@@ -14,35 +15,16 @@ namespace {
 
 using namespace ballast::literals;
 using ballast::testing::demo_checkpoint;
+using ballast::testing::kCard;
+using ballast::testing::kOther;
 using ballast::testing::picture_of;
 using ballast::testing::samples_of;
 using ballast::testing::TinyHost;
 using ballast::testing::TinyScene;
+using ballast::testing::two_cards;
 using graph::Json;
 using graph::ValuePtr;
 using ::testing::Contains;
-
-constexpr DeviceId kCard{DeviceKind::cuda, 0};
-constexpr DeviceId kOther{DeviceKind::cuda, 1};
-
-/// Two cards of unequal size, the second one a peer of the first.
-graph::RuntimeOptions two_cards(Bytes first = 24_GiB) {
-    machine::MachineProfile profile;
-    profile.host = {.total = 64_GiB, .available = 60_GiB, .free = 60_GiB};
-    for (const auto& [id, total] : {std::pair{kCard, first}, std::pair{kOther, 8_GiB}}) {
-        machine::DeviceProfile device{
-            .id = id, .vendor = "nvidia", .total = total, .free = total, .capability = "8.9"};
-        device.types = {"fp16", "bf16"};
-        device.tflops = {{"fp16", 10.0}};
-        profile.devices.push_back(std::move(device));
-        profile.links.push_back({.from = kCpu, .to = id, .gbps = 10, .latency_us = 10});
-    }
-    profile.links.push_back({.from = kOther, .to = kCard, .gbps = 20, .peer = true});
-    graph::RuntimeOptions options;
-    options.profile = std::move(profile);
-    options.is_simulated = true;
-    return options;
-}
 
 /// A latent and its picture, with the network and the text encoder placed as the texts say.
 struct Outcome {
