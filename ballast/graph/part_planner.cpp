@@ -46,6 +46,18 @@ machine::WeightsFile weights_of(const plan::BlockTable& table) {
     return weights;
 }
 
+/// What libtorch's attention on a processor holds per thread (flash attention in tiles: scores, the
+/// sum and the largest of each row, and the rows' results, in fp32), for as many positions as the
+/// shape has at most.
+Bytes attention_scratch(PartKind kind, const models::StepShape& shape) {
+    const auto positions = static_cast<std::uint64_t>(
+        kind == PartKind::text_encoder ? shape.tokens : shape.height * shape.width);
+    const std::uint64_t rows = positions >= 768 ? 256 : positions >= 192 ? 64 : 32;
+    const std::uint64_t columns = std::min<std::uint64_t>(positions, 512);
+    const std::uint64_t width = kind == PartKind::autoencoder ? 512 : 160;
+    return Bytes{4 * rows * (columns + 2 + width)};
+}
+
 /// What is widened to fp32 of one block at a time. Of embeddings only
 /// the rows that are looked up.
 Bytes widened_of(const plan::BlockTable& table) {
@@ -124,6 +136,7 @@ Result<PartToPlan> part_to_plan(const formats::TensorDirectory& directory,
                       .blocks = plan::plan_blocks(*table),
                       .kind = kind_of(part)};
     result.weights = weights_of(*table);
+    result.scratch = attention_scratch(result.kind, shape);
     result.widened = widened_of(*table);
     for (const auto bytes : {2, 4}) {
         shape.element_bytes = bytes;
@@ -193,6 +206,7 @@ void PartPlanner::set_costs(plan::PlanRequest& request, DeviceId device) const {
         most = std::max(most, block.activation_bytes.value_or(Bytes{}));
     // the rules are exact to a few percent
     most += Bytes{most.count() / 10};
+    if (device == kCpu) most += part_.scratch.times(machine_->threads);
     const bool is_widened = device == kCpu || machine_->kind == MachineKind::real;
     if (is_widened) most += part_.widened;
     request.activations = activations_.value_or(most);

@@ -30,6 +30,7 @@ struct PartToPlan {
     /// By the bytes of an activation, 2 and 4. Empty where the family's rules are unknown.
     std::map<std::int64_t, models::StepCosts> costs{};
     machine::WeightsFile weights{};  ///< for the choice of a format
+    Bytes scratch{};                 ///< of each thread of a processor, for attention
     Bytes widened{};                 ///< the largest block in fp32, where it is stored otherwise
 };
 

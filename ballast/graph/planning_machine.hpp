@@ -17,6 +17,7 @@ enum class MachineKind { simulated, real };
 
 struct PlanningMachine {
     MachineKind kind = MachineKind::simulated;
+    unsigned threads = 1;  ///< of the processor's arithmetic, each of which has its own scratch
     machine::MachineProfile profile{};
     machine::MemoryOptions options{};
     machine::Assessment assessment{};

@@ -42,6 +42,9 @@ struct RuntimeOptions {
     Log log;
 };
 
+/// Threads that these options stand for.
+unsigned arithmetic_threads(const RuntimeOptions& options);
+
 /// One model that is or was loaded, for reports.
 struct ModelReport {
     std::string name;  ///< file name and part, e.g. "sd15.safetensors (unet)"

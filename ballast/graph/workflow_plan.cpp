@@ -103,7 +103,7 @@ private:
 
     const plan::PlanMachine& machine_;
     std::vector<residency::Loaded> residents_;  ///< least recently used first
-    std::vector<std::size_t> loaded_;             ///< their indices among the models
+    std::vector<std::size_t> loaded_;           ///< their indices among the models
     std::vector<WorkflowPhase> phases_;
 };
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <random>
-#include <thread>
 
 #include "ballast/engine/core/threads.hpp"
 #include "ballast/runtime/nodes/implementation.hpp"
@@ -32,8 +31,7 @@ Session::Session(graph::RuntimeOptions options)
       bench_(std::make_shared<Workbench>(options_)),
       accounting_(bench_->ledger()),
       preview_suffix_(random_letters(5)) {
-    const auto cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    const auto threads = options_.threads > 0 ? options_.threads : cores;
+    const auto threads = static_cast<int>(graph::arithmetic_threads(options_));
     value_or_throw(require_threads(threads));  // OpenMP would end the process
     ops::set_threads(threads);
 }

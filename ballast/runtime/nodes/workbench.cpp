@@ -48,6 +48,7 @@ Workbench::Workbench(const graph::RuntimeOptions& options) : log(options.log) {
     machine_ = graph::planning_machine(
         std::move(profile), options.memory, ids,
         simulation_ ? graph::MachineKind::simulated : graph::MachineKind::real);
+    machine_.threads = graph::arithmetic_threads(options);
     for (const auto& [device, limit] : options.memory.limits) ledger_->set_limit(device, limit);
     if (!simulation_) return;
     // the machine that is simulated has no more than it has

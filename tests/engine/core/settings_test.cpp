@@ -186,7 +186,7 @@ TEST(Settings, RefuseEmptyPaths) {
 
 TEST(Settings, AnswerNotAvailableYetForWhatIsAnnounced) {
     for (const auto& error :
-         {refusal({.command_line = {given("gpu-only", {"true"})}}),
+         {refusal({.command_line = {given("force-fp32", {"true"})}}),
           refusal({.environment = environment({{"BALLAST_DISABLE_SMART_MEMORY", "1"}})}),
           refusal({.file = {given("fast", {"all"})}}),
           refusal({.command_line = {given("preview", {"text"})}})}) {
@@ -194,9 +194,9 @@ TEST(Settings, AnswerNotAvailableYetForWhatIsAnnounced) {
         EXPECT_EQ(error.what, "not available yet");
         EXPECT_EQ(exit_status(error.code), 2);
     }
-    EXPECT_TRUE(resolve_settings({.file = {given("gpu-only", {"false"})}}));
+    EXPECT_TRUE(resolve_settings({.file = {given("force-fp32", {"false"})}}));
     EXPECT_TRUE(resolve_settings(
-        {.command = kDevicesCommand, .command_line = {given("gpu-only", {"true"})}}))
+        {.command = kDevicesCommand, .command_line = {given("force-fp32", {"true"})}}))
         << "what one command only announces another may have";
     EXPECT_TRUE(resolve_settings({.command_line = {given("preview", {"none"})}}));
 }
