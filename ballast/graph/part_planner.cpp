@@ -169,20 +169,19 @@ std::int64_t PartPlanner::element_bytes(DeviceId device) const {
 }
 
 /// Beside the weights, the block that needs the most decides; unless the user does.
-void PartPlanner::set_costs(plan::PlanRequest& request, DeviceId device) const {
+void PartPlanner::set_costs(plan::PlanRequest& request, DeviceId device, Margin margin) const {
     const auto element = element_bytes(device);
     if (const auto costs = part_.costs.find(element); costs != part_.costs.end())
         models::set_costs(request.blocks, costs->second);
     Bytes most;
     for (const auto& block : request.blocks)
         most = std::max(most, block.activation_bytes.value_or(Bytes{}));
-    // the rules are exact to a few percent
-    most += Bytes{most.count() / 10};
+    if (margin == Margin::tenth) most += Bytes{most.count() / 10};
     if (device == kCpu && element == 4) most += part_.widened;
     request.activations = activations_.value_or(most);
 }
 
-Planned PartPlanner::plan(const plan::PlanMachine& devices) const {
+Planned PartPlanner::plan(const plan::PlanMachine& devices, Margin margin) const {
     Planned planned{.request = {.blocks = part_.blocks,
                                 .role = role_,
                                 .policy = policy_,
@@ -197,10 +196,10 @@ Planned PartPlanner::plan(const plan::PlanMachine& devices) const {
     const auto guess =
         is_decided ? policy_.compute
                    : compute_.value_or(machine::default_compute_device(machine_->assessment));
-    set_costs(request, guess);
+    set_costs(request, guess, margin);
     planned.plan = plan::make_plan(request);
     if (planned.plan.compute == guess) return planned;
-    set_costs(request, planned.plan.compute);
+    set_costs(request, planned.plan.compute, margin);
     request.compute = planned.plan.compute;
     planned.plan = plan::make_plan(request);
     return planned;

@@ -51,6 +51,10 @@ struct Planned {
     plan::Plan plan{};
 };
 
+/// Activations are planned with a tenth more than the rules say: those are exact to a few percent,
+/// and before a run nobody knows what else nodes hold meanwhile.
+enum class Margin { tenth, none };
+
 class PartPlanner {
 public:
     /// Reads the wish against the machine. Fails with `usage` for an allocation text that means
@@ -61,7 +65,8 @@ public:
                                     const PlacementWish& wish);
 
     /// Plans for the capacities of `devices`, which are those of the machine or less.
-    [[nodiscard]] Planned plan(const plan::PlanMachine& devices) const;
+    [[nodiscard]] Planned plan(const plan::PlanMachine& devices,
+                               Margin margin = Margin::tenth) const;
 
     [[nodiscard]] const PartToPlan& part() const { return part_; }
     [[nodiscard]] const plan::Policy& policy() const { return policy_; }
@@ -70,7 +75,7 @@ private:
     PartPlanner(const PlanningMachine& machine, PartToPlan part)
         : machine_(&machine), part_(std::move(part)) {}
     [[nodiscard]] std::int64_t element_bytes(DeviceId device) const;
-    void set_costs(plan::PlanRequest& request, DeviceId device) const;
+    void set_costs(plan::PlanRequest& request, DeviceId device, Margin margin) const;
 
     const PlanningMachine* machine_;
     PartToPlan part_;

@@ -78,8 +78,7 @@ PartUse LoadedPart::use(const models::StepShape& shape) {
             is_simulated};
 }
 
-residency::Phase LoadedPart::phase_for(const models::StepShape& shape,
-                                       const std::vector<LoadedPart*>& others) {
+graph::PartPlanner LoadedPart::planner_for(const models::StepShape& shape) {
     auto part =
         value_or_throw(graph::part_to_plan(*description_.directory, *description_.part, shape));
     auto planner = graph::PartPlanner::make(bench_->machine(), std::move(part), description_.wish);
@@ -89,13 +88,27 @@ residency::Phase LoadedPart::phase_for(const models::StepShape& shape,
         throw Failure(std::move(error));
     }
     policy_ = planner->policy();
+    return *std::move(planner);
+}
+
+residency::Phase LoadedPart::phase_for(const models::StepShape& shape,
+                                       const std::vector<LoadedPart*>& others) {
+    const auto planner = planner_for(shape);
     std::vector<residency::Resident> residents;
     for (const auto* other : others)
         residents.push_back({other->description().name, other->held(), !other->is_in_use()});
-    return residency::plan_phase(bench_->room(), residents, [&](const plan::PlanMachine& left) {
-        planned_ = planner->plan(left);
-        return planned_.plan;
-    });
+    const auto room = bench_->room();
+    const auto with = [&](graph::Margin margin) {
+        return residency::plan_phase(room, residents, [&](const plan::PlanMachine& left) {
+            planned_ = planner.plan(left, margin);
+            return planned_.plan;
+        });
+    };
+    auto phase = with(graph::Margin::tenth);
+    if (phase.plan.fits || phase.plan.compute != kCpu) return phase;
+    // what else is held is known by now, and on the processor every allocation is checked
+    auto tight = with(graph::Margin::none);
+    return tight.plan.fits ? std::move(tight) : std::move(phase);
 }
 
 /// Beside everything that is loaded, on the device that computes.
