@@ -89,7 +89,7 @@ private:
 
     const Settings& settings_;
     const graph::PlanningMachine& machine_;
-    std::vector<residency::Resident> others_;
+    std::vector<residency::Loaded> others_;
 };
 
 std::vector<NamedPlan> plans_of(const std::vector<NamedModel>& all) {

@@ -10,6 +10,7 @@
 #include "ballast/cli/run_options.hpp"
 #include "ballast/cli/workflow_faults.hpp"
 #include "ballast/cli/workflow_file.hpp"
+#include "ballast/cli/workflow_fit.hpp"
 #include "ballast/cli/workflow_plan_text.hpp"
 #include "ballast/engine/core/write_file.hpp"
 #include "ballast/graph/validation.hpp"
@@ -61,20 +62,20 @@ int plan_workflow(const std::string& file, const Settings& settings,
     const auto places = folders(folder_options(settings));
     const auto [report, valid] = graph::validate(*workflow, catalogue, places);
     if (!report.is_clean()) return refuse_workflow(report, file, console);
-    const auto phases = graph::plan_workflow(valid, places, machine, *allocation);
-    if (!phases) return console.fail(phases.error());
+    const auto fit = fit_workflow(
+        {.workflow = valid, .folders = places, .allocation = *allocation, .file = file}, machine);
+    if (!fit) return console.fail(fit.error());
 
     if (const auto chart = settings.text("chart"); !chart.empty())
-        if (const auto drawn = write_file(chart, plan_chart(plans_of(*phases)), "the chart");
+        if (const auto drawn = write_file(chart, plan_chart(plans_of(fit->phases)), "the chart");
             !drawn)
             return console.fail(drawn.error());
-    const auto refusal = refusal_of(*phases, std::string(kExplainHint));
     const auto detail = settings.flag("explain") ? Detail::everything : Detail::summary;
-    console.say(workflow_plan_text(*phases, detail));
-    console.print(workflow_plan_json(*phases, *warnings, refusal));
-    if (!refusal) return 0;
-    if (console.form() == Form::text) Console::complain(*refusal);
-    return exit_status(refusal->code);
+    console.say(workflow_plan_text(fit->phases, detail));
+    console.print(workflow_plan_json(fit->phases, *warnings, fit->refusal));
+    if (!fit->refusal) return 0;
+    if (console.form() == Form::text) Console::complain(*fit->refusal);
+    return exit_status(fit->refusal->code);
 }
 
 }  // namespace ballast::cli

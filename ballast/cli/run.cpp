@@ -14,45 +14,90 @@
 #include "ballast/cli/report.hpp"
 #include "ballast/cli/run_options.hpp"
 #include "ballast/cli/runtime_library.hpp"
+#include "ballast/cli/unused_devices.hpp"
 #include "ballast/cli/workflow_faults.hpp"
 #include "ballast/cli/workflow_file.hpp"
+#include "ballast/cli/workflow_fit.hpp"
 #include "ballast/cli/writable.hpp"
 #include "ballast/engine/core/write_file.hpp"
 #include "ballast/graph/validation.hpp"
-#include "ballast/graph/workflow_plan.hpp"
 
 namespace ballast::cli {
 namespace {
 
-/// Everything that the run and the dry run refuse alike before anything is loaded or made.
-Result<std::vector<graph::WorkflowPhase>> require_all_fit_to_run(
-    const graph::ValidWorkflow& workflow, const graph::RuntimeOptions& options,
-    const graph::PlanningMachine& machine, const Settings& settings, const std::string& operand) {
-    auto phases =
-        graph::plan_workflow(workflow, folders(options), machine, settings.text("allocation"));
-    if (!phases) return phases;
-    for (const auto& folder : picture_folders(workflow, options))
-        if (auto writable = require_writable(folder); !writable)
-            return fail(std::move(writable).error());
-    if (const auto report = settings.text("report"); !report.empty())
-        if (auto writable = require_report_file(report, {operand}); !writable)
-            return fail(std::move(writable).error());
-    if (const auto library = settings.text("runtime-library"); !library.empty())
-        if (auto found = find_runtime_library(library); !found)
-            return fail(std::move(found).error());
-    return phases;
+/// A workflow that was read and checked, and all that it is run with.
+struct Job {
+    const graph::ValidWorkflow& workflow;
+    const std::string& file;
+    const Settings& settings;
+    const graph::PlanningMachine& machine;
+    graph::RuntimeOptions options;
+    std::vector<std::string> warnings;  ///< said already
+};
+
+Result<WorkflowFit> fit_on(const graph::PlanningMachine& machine, const Job& job) {
+    const auto places = folders(job.options);
+    return fit_workflow({.workflow = job.workflow,
+                         .folders = places,
+                         .allocation = job.settings.text("allocation"),
+                         .file = job.file},
+                        machine);
 }
 
-/// What is odd about the call, said at once and kept for the report.
+/// Everything that the run and the dry run refuse alike before anything is loaded or made.
+Result<WorkflowFit> require_all_to_run(const Job& job) {
+    auto fit = fit_on(job.machine, job);
+    if (!fit) return fit;
+    for (const auto& folder : picture_folders(job.workflow, job.options))
+        if (auto writable = require_writable(folder); !writable)
+            return fail(std::move(writable).error());
+    if (const auto report = job.settings.text("report"); !report.empty())
+        if (auto writable = require_report_file(report, {job.file}); !writable)
+            return fail(std::move(writable).error());
+    if (const auto library = job.settings.text("runtime-library"); !library.empty())
+        if (auto found = find_runtime_library(library); !found)
+            return fail(std::move(found).error());
+    return fit;
+}
+
+/// Says it at once and keeps it for the report.
+void warn(Job& job, std::vector<std::string> warnings) {
+    for (auto& warning : warnings) {
+        if (!job.settings.flag("quiet")) Console::note("warning: " + warning);
+        job.warnings.push_back(std::move(warning));
+    }
+}
+
+/// Passes on what does not fit, unless that hangs on pictures which nobody has seen yet.
+Result<void> require_fit(const WorkflowFit& fit, Job& job) {
+    if (!fit.refusal) return {};
+    if (!fit.is_refusal_assumed) return fail(*fit.refusal);
+    warn(job, {fmt::format("pictures of 512 x 512 would not fit: {}", fit.refusal->why)});
+    return {};
+}
+
+/// The same on those devices that the runtime knows, if it knows fewer than the machine has.
+Result<void> require_fit_in(const graph::Runtime& runtime, Job& job) {
+    const auto devices = runtime.devices();
+    auto unused = devices_without_runtime(job.machine.devices, devices);
+    if (unused.empty()) return {};
+    warn(job, std::move(unused));
+    const auto machine = graph::planning_machine(job.machine.profile, job.machine.options, devices);
+    const auto fit = fit_on(machine, job);
+    if (!fit) return fail(fit.error());
+    return require_fit(*fit, job);
+}
+
+/// What is odd about the call or the machine.
 Result<std::vector<std::string>> precautions(const Settings& settings,
+                                             const graph::PlanningMachine& machine,
                                              graph::RuntimeOptions& options) {
     auto warnings = odd_model_folders(settings);
     if (!warnings) return warnings;
     std::ranges::move(unknown_variables(), std::back_inserter(*warnings));
+    std::ranges::move(devices_without_storage(machine.assessment), std::back_inserter(*warnings));
     options.threads = sensible_threads(settings.integer("threads"),
                                        std::thread::hardware_concurrency(), *warnings);
-    if (!settings.flag("quiet"))
-        for (const auto& warning : *warnings) Console::note("warning: " + warning);
     return warnings;
 }
 
@@ -65,11 +110,10 @@ Seconds seconds_between(const graph::RuntimeReport& before, const graph::Runtime
 }
 
 /// Runs the workflow as often as asked for, or until something stops it.
-Record execute(const graph::ValidWorkflow& workflow, graph::Runtime& runtime,
-               const graph::RuntimeOptions& options, const Settings& settings,
-               InterruptScope& interrupts) {
+Record execute(const Job& job, graph::Runtime& runtime, InterruptScope& interrupts) {
+    const auto& settings = job.settings;
     const RealClock clock;
-    const auto places = folders(options);
+    const auto places = folders(job.options);
     graph::Executor executor(runtime, places, cache_policy(settings));
     Progress progress(settings.flag("quiet") ? ProgressStyle::silent : progress_style_of_stderr(),
                       clock, [&runtime] { return runtime.report().devices; });
@@ -78,18 +122,20 @@ Record execute(const graph::ValidWorkflow& workflow, graph::Runtime& runtime,
     for (std::int64_t pass = 0; pass < settings.integer("repeat") && !record.error; ++pass) {
         const auto before = runtime.report();
         const auto start = clock.now();
-        auto result = executor.run(workflow, progress);
+        auto result = executor.run(job.workflow, progress);
         record.passes.push_back(
             {.seconds = seconds_between(before, runtime.report(), clock.seconds_since(start)),
              .executed = std::move(result.executed),
              .cached = std::move(result.cached)});
-        add_outputs(record.outputs, result.ui, options);
+        add_outputs(record.outputs, result.ui, job.options);
         record.error = std::move(result.error);
     }
     interrupts.work_ended();
     progress.end();
     record.runtime = runtime.report();
-    record.warnings = progress.warnings();
+    record.is_simulated = job.options.is_simulated;
+    record.warnings = job.warnings;
+    std::ranges::copy(progress.warnings(), std::back_inserter(record.warnings));
     return record;
 }
 
@@ -109,6 +155,22 @@ int publish(const Record& record, const Settings& settings, Console& console) {
     return status;
 }
 
+int run_job(Job job, Console& console) {
+    const auto library = find_runtime_library(job.settings.text("runtime-library"));
+    if (!library) return console.fail(library.error());
+    InterruptScope interrupts;
+    console.keep_for_results();
+    const auto runtime = open_runtime(*library, job.options);
+    if (!runtime) return console.fail(runtime.error());
+    if (const auto fits = require_fit_in(**runtime, job); !fits) return console.fail(fits.error());
+    for (const auto& folder : picture_folders(job.workflow, job.options))
+        if (const auto made = make_folder(folder); !made) return console.fail(made.error());
+    const auto record = execute(job, **runtime, interrupts);
+    const int status = publish(record, job.settings, console);
+    console.flush();
+    return status;
+}
+
 }  // namespace
 
 int run(const Invocation& invocation, Console& console) {
@@ -123,32 +185,23 @@ int run(const Invocation& invocation, Console& console) {
     const auto workflow = read_workflow(invocation.operand, *settings, catalogue);
     if (!workflow) return console.fail(workflow.error());
     auto options = runtime_options(*settings, *machine);
-    auto warnings = precautions(*settings, options);
-    if (!warnings) return console.fail(warnings.error());
+    auto odd = precautions(*settings, judged, options);
+    if (!odd) return console.fail(odd.error());
     const auto [report, valid] = graph::validate(*workflow, catalogue, folders(options));
+    Job job{.workflow = valid,
+            .file = invocation.operand,
+            .settings = *settings,
+            .machine = judged,
+            .options = std::move(options),
+            .warnings = {}};
+    warn(job, *std::move(odd));
     // a part of the outputs might run, but nobody sits in front to notice that the rest is missing
     if (!report.is_clean()) return refuse_workflow(report, invocation.operand, console);
-    const auto phases =
-        require_all_fit_to_run(valid, options, judged, *settings, invocation.operand);
-    if (!phases) return console.fail(phases.error());
-    if (settings->flag("dry-run"))
-        return dry_run(*phases, invocation.operand, *settings, *warnings, console);
-
-    const auto library = find_runtime_library(settings->text("runtime-library"));
-    if (!library) return console.fail(library.error());
-    for (const auto& folder : picture_folders(valid, options))
-        if (const auto made = make_folder(folder); !made) return console.fail(made.error());
-    InterruptScope interrupts;
-    console.keep_for_results();
-    const auto runtime = open_runtime(*library, options);
-    if (!runtime) return console.fail(runtime.error());
-
-    auto record = execute(valid, **runtime, options, *settings, interrupts);
-    record.is_simulated = machine->is_simulated;
-    record.warnings.insert(record.warnings.begin(), warnings->begin(), warnings->end());
-    const int status = publish(record, *settings, console);
-    console.flush();
-    return status;
+    const auto fit = require_all_to_run(job);
+    if (!fit) return console.fail(fit.error());
+    if (settings->flag("dry-run")) return dry_run(*fit, *settings, job.warnings, console);
+    if (const auto fits = require_fit(*fit, job); !fits) return console.fail(fits.error());
+    return run_job(std::move(job), console);
 }
 
 }  // namespace ballast::cli

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ballast/graph/latent_shape.hpp"
+#include "ballast/graph/sufficient_limits.hpp"
 
 namespace ballast::cli {
 namespace {
@@ -52,12 +53,6 @@ std::vector<NamedPlan> plans_of(const std::vector<WorkflowPhase>& phases) {
     return plans;
 }
 
-std::optional<Error> refusal_of(const std::vector<WorkflowPhase>& phases, std::string hint) {
-    if (std::ranges::all_of(phases, [](const auto& phase) { return phase.planned.plan.fits; }))
-        return std::nullopt;
-    return refusal_of(plans_of(phases), "workflow", std::move(hint));
-}
-
 Json workflow_plan_json(const std::vector<WorkflowPhase>& phases,
                         const std::vector<std::string>& warnings,
                         const std::optional<Error>& refusal) {
@@ -66,7 +61,7 @@ Json workflow_plan_json(const std::vector<WorkflowPhase>& phases,
     Json document{{"models", std::move(models)},
                   {"homes", homes_json(phases)},
                   {"fits", !refusal.has_value()},
-                  {"shortfall", shortfall_json(shortfall_of(plans_of(phases)))},
+                  {"shortfall", shortfall_json(graph::shortfall_of(phases))},
                   {"warnings", warnings}};
     if (refusal) document["error"] = to_json(*refusal);
     return document;

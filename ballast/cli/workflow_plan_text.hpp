@@ -14,9 +14,6 @@ namespace ballast::cli {
 /// The plans of all phases, under the names of their models.
 std::vector<NamedPlan> plans_of(const std::vector<graph::WorkflowPhase>& phases);
 
-/// `does_not_fit` where some phase does not.
-std::optional<Error> refusal_of(const std::vector<graph::WorkflowPhase>& phases, std::string hint);
-
 /// {"models", "homes", "fits", "shortfall", "warnings"}, and "error" where there is a refusal. A
 /// model has the keys of `plan_json`, where it stands in the workflow, and its plan's digest; homes
 /// are what each device holds at most at one time.

@@ -82,13 +82,23 @@ std::int64_t sides_of(const ValidWorkflow& workflow, const ValidNode& sampler) {
     }
 }
 
-/// Tiles bound what is decoded at once.
-void cut_to_tile(models::StepShape& shape, const ValidNode& node) {
+/// How much of a picture the node takes at once, largest first.
+std::vector<Extent> extents_of(const ValidNode& node, const models::StepShape& shape) {
     const auto tile = node.constant("tile_size");
-    if (!tile || !tile->is_number_integer()) return;
+    if (!tile || !tile->is_number_integer()) return whole_or_tiles(shape.height, shape.width);
     const auto side = std::max<std::int64_t>(tile->get<std::int64_t>() / kPixelsPerCell, 1);
-    shape.width = std::min(shape.width, side);
-    shape.height = std::min(shape.height, side);
+    return smaller_and_smaller({.side = side}, shape.height, shape.width);
+}
+
+/// Latents as they come, go, and are noise meanwhile; or they and their pictures. All in fp32.
+Bytes values_of(const Part& part, const models::StepShape& shape) {
+    constexpr std::uint64_t kLatent = 4 * 4;  // channels
+    constexpr std::uint64_t kPicture = kPixelsPerCell * kPixelsPerCell * 3 * 4;
+    const auto of_a_cell = is_network(part) ? 4 * kLatent : kLatent + kPicture;
+    return Bytes{of_a_cell}
+        .times(static_cast<std::uint64_t>(shape.width))
+        .times(static_cast<std::uint64_t>(shape.height))
+        .times(static_cast<std::uint64_t>(shape.batch));
 }
 
 /// Without the loader. Texts are encoded alike whatever the picture.
@@ -101,10 +111,15 @@ ModelUse use_of(const ValidWorkflow& workflow, std::size_t index, const Part& pa
     use.shape.height = latent.height;
     use.shape.width = latent.width;
     use.is_shape_assumed = latent.is_assumed;
-    if (is_network(part))
+    use.values = values_of(part, use.shape);
+    if (is_network(part)) {
         use.shape.sides = sides_of(workflow, node);
-    else
-        cut_to_tile(use.shape, node);
+        use.smaller = smaller_network_steps(use.shape);
+        return use;
+    }
+    const auto extents = extents_of(node, use.shape);
+    use.smaller = smaller_autoencoder_steps(use.shape, extents);
+    use.shape = within(use.shape, extents.front());
     return use;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "ballast/graph/smaller_steps.hpp"
 #include "ballast/graph/valid_workflow.hpp"
 #include "ballast/models/sd/parts.hpp"
 #include "ballast/models/step_costs.hpp"
@@ -17,6 +18,8 @@ struct ModelUse {
     const models::sd::Part* part = nullptr;
     models::StepShape shape{};  ///< of a step; the size of its numbers is not known here
     bool is_shape_assumed = false;
+    std::vector<SmallerStep> smaller{};  ///< what is tried in turn where that does not fit
+    Bytes values{};  ///< of latents and pictures that the node takes and gives, in host memory
 };
 
 /// All uses that the workflow's outputs need, in the order in which nodes are executed. A network

@@ -111,6 +111,14 @@ std::optional<DeviceId> compute_by_rule(const PlanningMachine& machine, PartKind
     return device == kCpu ? std::optional{kCpu} : std::nullopt;
 }
 
+/// The rules are exact to a few percent; a tenth is left for that. The processor's allocator takes
+/// whole pages, and blocks kept from earlier that are up to a quarter larger than needed.
+Bytes allowance(Bytes activations, DeviceId device) {
+    constexpr Bytes kPages{std::uint64_t{256} << 10U};
+    if (device == kCpu) return Bytes{activations.count() / 4} + kPages;
+    return Bytes{activations.count() / 10};
+}
+
 bool asks_for_bf16(PartKind kind, const PlanningMachine& machine) {
     const auto& formats = machine.options.formats;
     switch (kind) {
@@ -197,22 +205,21 @@ std::int64_t PartPlanner::element_bytes(DeviceId device) const {
 }
 
 /// Beside the weights, the block that needs the most decides; unless the user does.
-void PartPlanner::set_costs(plan::PlanRequest& request, DeviceId device) const {
+void PartPlanner::set_costs(plan::PlanRequest& request, DeviceId device, Margin margin) const {
     const auto element = element_bytes(device);
     if (const auto costs = part_.costs.find(element); costs != part_.costs.end())
         models::set_costs(request.blocks, costs->second);
     Bytes most;
     for (const auto& block : request.blocks)
         most = std::max(most, block.activation_bytes.value_or(Bytes{}));
-    // the rules are exact to a few percent
-    most += Bytes{most.count() / 10};
+    if (margin == Margin::usual) most += allowance(most, device);
     if (device == kCpu) most += part_.scratch.times(machine_->threads);
     const bool is_widened = device == kCpu || machine_->kind == MachineKind::real;
     if (is_widened) most += part_.widened;
     request.activations = activations_.value_or(most);
 }
 
-Planned PartPlanner::plan(const plan::PlanMachine& devices) const {
+Planned PartPlanner::plan(const plan::PlanMachine& devices, Margin margin) const {
     Planned planned{.request = {.blocks = part_.blocks,
                                 .role = role_,
                                 .policy = policy_,
@@ -227,10 +234,10 @@ Planned PartPlanner::plan(const plan::PlanMachine& devices) const {
     const auto guess =
         is_decided ? policy_.compute
                    : compute_.value_or(machine::default_compute_device(machine_->assessment));
-    set_costs(request, guess);
+    set_costs(request, guess, margin);
     planned.plan = plan::make_plan(request);
     if (planned.plan.compute == guess) return planned;
-    set_costs(request, planned.plan.compute);
+    set_costs(request, planned.plan.compute, margin);
     request.compute = planned.plan.compute;
     planned.plan = plan::make_plan(request);
     return planned;

@@ -52,6 +52,11 @@ struct Planned {
     plan::Plan plan{};
 };
 
+/// How much more than the rules say is planned for activations: usually a tenth, on a processor a
+/// quarter and a little, since before a run nobody knows what else nodes hold meanwhile and how
+/// well its allocator can reuse memory.
+enum class Margin { usual, none };
+
 class PartPlanner {
 public:
     /// Reads the wish against the machine. Fails with `usage` for an allocation text that means
@@ -62,7 +67,8 @@ public:
                                     const PlacementWish& wish);
 
     /// Plans for the capacities of `devices`, which are those of the machine or less.
-    [[nodiscard]] Planned plan(const plan::PlanMachine& devices) const;
+    [[nodiscard]] Planned plan(const plan::PlanMachine& devices,
+                               Margin margin = Margin::usual) const;
 
     [[nodiscard]] const PartToPlan& part() const { return part_; }
     [[nodiscard]] const plan::Policy& policy() const { return policy_; }
@@ -71,7 +77,7 @@ private:
     PartPlanner(const PlanningMachine& machine, PartToPlan part)
         : machine_(&machine), part_(std::move(part)) {}
     [[nodiscard]] std::int64_t element_bytes(DeviceId device) const;
-    void set_costs(plan::PlanRequest& request, DeviceId device) const;
+    void set_costs(plan::PlanRequest& request, DeviceId device, Margin margin) const;
 
     const PlanningMachine* machine_;
     PartToPlan part_;

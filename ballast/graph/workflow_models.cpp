@@ -70,8 +70,10 @@ public:
             if (!model) return fail(at_node(std::move(model).error(), loader.id));
             found_.steps.push_back({.node = workflow_.nodes[use.node].id, .model = *model});
             auto& used = found_.models[*model];
-            if (std::ranges::find(used.shapes, use.shape) == used.shapes.end())
-                used.shapes.push_back(use.shape);
+            StepDemand demand{.shape = use.shape, .smaller = use.smaller};
+            if (std::ranges::find(used.demands, demand) == used.demands.end())
+                used.demands.push_back(std::move(demand));
+            used.values = std::max(used.values, use.values);
             used.is_shape_assumed = used.is_shape_assumed || use.is_shape_assumed;
         }
         return std::move(found_);
@@ -134,7 +136,7 @@ private:
             .name = fmt::format("{} ({})", files_.at(loader.id).name, use.part->name),
             .loader = loader.id,
             .table = *std::move(table),
-            .shapes = {}};
+            .demands = {}};
     }
 
     Result<const formats::TensorDirectory*> directory_of(const std::filesystem::path& path) {

@@ -12,6 +12,7 @@
 #include "ballast/engine/formats/tensor_directory.hpp"
 #include "ballast/engine/plan/block_table.hpp"
 #include "ballast/graph/folders.hpp"
+#include "ballast/graph/smaller_steps.hpp"
 #include "ballast/graph/valid_workflow.hpp"
 #include "ballast/models/sd/parts.hpp"
 #include "ballast/models/step_costs.hpp"
@@ -28,6 +29,14 @@ struct ModelIdentity {
     auto operator<=>(const ModelIdentity&) const = default;
 };
 
+/// One step that is taken with a model, and what is tried in turn where it does not fit.
+struct StepDemand {
+    models::StepShape shape{};
+    std::vector<SmallerStep> smaller{};
+
+    bool operator==(const StepDemand&) const = default;
+};
+
 struct WorkflowModel {
     ModelIdentity identity{};
     const models::sd::Part* part = nullptr;
@@ -36,8 +45,9 @@ struct WorkflowModel {
     std::string name{};    ///< "sd15.safetensors (unet)"
     std::string loader{};  ///< id of the node; the first one, where several load it
     plan::BlockTable table{};
-    std::vector<models::StepShape> shapes{};  ///< of the steps that are taken with it, each once
-    bool is_shape_assumed = false;            ///< of some step
+    std::vector<StepDemand> demands{};  ///< each once
+    bool is_shape_assumed = false;      ///< of some step
+    Bytes values{};  ///< that a node of such a step takes and gives, at most; in host memory
 };
 
 /// A node computes with a model.

@@ -23,7 +23,8 @@ struct WorkflowPhase {
     Planned planned{};
     std::vector<std::string> evicted{};  ///< names of the models that go before, in that order
     std::string allocation{};            ///< what was asked for; empty: automatic
-    /// Of all steps that the workflow takes with the model, the one that needs the most.
+    /// Of all steps that the workflow takes with the model, the one that needs the most; smaller
+    /// where only that fits, and the smallest where nothing does.
     models::StepShape shape{};
     bool is_shape_assumed = false;  ///< for some step, pictures decide that nobody has seen yet
     /// By this model and the others that are loaded then: weights and rings.
@@ -35,7 +36,9 @@ struct WorkflowPhase {
 /// same file, part and wish are one, whichever nodes load them. A network whose loader does not say
 /// where it goes follows `allocation`, in the full form; empty: automatic.
 ///
-/// A phase that does not fit is a phase, too (`planned.plan.fits`). Fails with `usage` for an
+/// Where steps as the workflow asks for them do not fit, they are planned as the runtime takes them
+/// then: with one text at a time, in tiles. A phase that does not fit even so is a phase, too
+/// (`planned.plan.fits`). Fails with `usage` for an
 /// allocation text that means nothing, and as the run would at the loader, whose id the place then
 /// has: a file that cannot be read, that is of another kind, or lacks a part; and with `bad_value`
 /// for steps beyond any picture.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
@@ -141,11 +142,19 @@ TEST_F(PlanOfAFile, OnADeviceOfUnknownSpeedNoTimeIsExpected) {
 TEST_F(PlanOfAFile, ActivationsHaveTheFormatOfTheComputeDevice) {
     const auto on_card = plans({"--compute", "cuda:0"});
     const auto on_processor = plans({"--compute", "cpu"});
-    EXPECT_LT(activations(on_card[0]), activations(on_processor[0]) * 6 / 10) << "the network";
-    EXPECT_EQ(activations(on_card[1]), activations(on_processor[1])) << "texts are fp32 anywhere";
-    EXPECT_LT(activations(on_card[2]), activations(on_processor[2])) << "the autoencoder";
+    // beside them, a processor widens the largest block, which is stored in 16 bits, to fp32
+    const auto widened = [](const Json& plan) {
+        std::uint64_t most = 0;
+        for (const auto& block : plan.at("blocks"))
+            most = std::max(most, 2 * block.at("bytes").get<std::uint64_t>());
+        return most;
+    };
+    const auto computed = [&](const Json& plan) { return activations(plan) - widened(plan); };
+    EXPECT_LT(activations(on_card[0]), computed(on_processor[0]) * 6 / 10) << "the network";
+    EXPECT_EQ(activations(on_card[1]), computed(on_processor[1])) << "texts are fp32 anywhere";
+    EXPECT_LT(activations(on_card[2]), computed(on_processor[2])) << "the autoencoder";
     const auto forced = plans({"--compute", "cuda:0", "--force-fp32"});
-    EXPECT_EQ(activations(forced[0]), activations(on_processor[0]));
+    EXPECT_EQ(activations(forced[0]), computed(on_processor[0]));
 }
 
 TEST_F(PlanOfAFile, ActivationsGrowWithThePicture) {

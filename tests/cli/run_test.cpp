@@ -128,14 +128,6 @@ TEST_F(Run, PlansWithoutComputing) {
     EXPECT_GT(json::parse(small.out).at("shortfall").at("cpu").at("missing"), 0);
 }
 
-TEST_F(Run, RefusesWeightsThatDoNotFitBeforeReading) {
-    const auto outcome = run_program(demo(output(), {"--memory-limit", "cpu=2mb"}));
-    EXPECT_EQ(outcome.status, 4);
-    for (const auto* word : {"needed", "available", "missing", "hint: "})
-        EXPECT_TRUE(has(outcome.err, word)) << outcome.err;
-    EXPECT_EQ(files_in(output()), 0U);
-}
-
 TEST_F(Run, PrintsWhatTheReadmeQuotes) {
     const auto outcome = run_program(demo(output(), {"--memory-limit", "cpu=2mb", "--quiet"}));
     std::istringstream readme(bytes_of(in_repository("README.md")));

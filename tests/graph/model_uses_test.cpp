@@ -123,6 +123,9 @@ TEST(ModelUses, TilesBoundWhatIsDecodedAtOnce) {
     const auto decoding = model_uses(workflow).back();
     EXPECT_EQ(decoding.shape.width, 40);
     EXPECT_EQ(decoding.shape.height, 32) << "less than a tile";
+    std::vector<std::int64_t> widths;
+    for (const auto& smaller : decoding.smaller) widths.push_back(smaller.shape.width);
+    EXPECT_THAT(widths, ElementsAre(20, 10));
 }
 
 TEST(ModelUses, OfAPictureHaveAnAssumedShape) {

@@ -291,6 +291,58 @@ TEST_F(PlanOfAWorkflow, AssumesTheSizeOfPicturesThatNobodyHasSeen) {
     EXPECT_FALSE(find(made, "sd.safetensors (text)").is_shape_assumed);
 }
 
+TEST_F(PlanOfAWorkflow, WhereBothTextsDoNotFitAtOnceTheNetworkGetsOneAtATime) {
+    leave(kGpu1, Bytes{});
+    leave(kCpu, Bytes{std::uint64_t{16} << 20U});
+    constexpr auto kManyPictures = R"({"5":{"inputs":{"batch_size":64}}})";
+    const std::string all = "cuda:0,100%#cuda:0";
+    const auto roomy = find(phases(kManyPictures, all), "sd.safetensors (unet)");
+    EXPECT_EQ(roomy.shape.sides, 2);
+    EXPECT_THAT(roomy.planned.plan.warnings, IsEmpty());
+    leave(kGpu0, need(roomy).minus_or_zero(Bytes{1}));
+    const auto tight = find(phases(kManyPictures, all), "sd.safetensors (unet)");
+    EXPECT_TRUE(tight.planned.plan.fits);
+    EXPECT_EQ(tight.shape.sides, 1);
+    EXPECT_EQ(tight.shape.batch, 64) << "pictures stay together";
+    EXPECT_LT(tight.planned.plan.activations, roomy.planned.plan.activations);
+    EXPECT_THAT(tight.planned.plan.warnings,
+                ElementsAre("memory suffices only with one text at a time"));
+    leave(kGpu0, need(tight).minus_or_zero(Bytes{1}));
+    const auto small = find(phases(kManyPictures, all), "sd.safetensors (unet)");
+    EXPECT_FALSE(small.planned.plan.fits);
+    EXPECT_EQ(small.shape.sides, 1) << "the least that it would need";
+    EXPECT_EQ(small.planned.plan.shortfall.at(kGpu0).missing(), 1U);
+    EXPECT_THAT(small.planned.plan.warnings, IsEmpty());
+}
+
+TEST_F(PlanOfAWorkflow, WhereAPictureDoesNotFitItIsDecodedInTiles) {
+    constexpr auto kLarge = R"({"4":{"class_type":"CheckpointLoaderAdvancedMultiGPU",
+             "inputs":{"unet_device":"cpu","clip_device":"cpu","vae_device":"cuda:0"}},
+        "5":{"inputs":{"width":1024,"height":256}}})";
+    const auto whole = find(phases(kLarge), "sd.safetensors (vae)");
+    EXPECT_EQ(whole.shape.width, 128);
+    // less than the activations, so that streaming does not help
+    leave(kGpu0, whole.planned.plan.activations);
+    const auto tiled = find(phases(kLarge), "sd.safetensors (vae)");
+    EXPECT_TRUE(tiled.planned.plan.fits);
+    EXPECT_EQ(tiled.shape.width, 64);
+    EXPECT_EQ(tiled.shape.height, 32);
+    EXPECT_THAT(tiled.planned.plan.warnings, ElementsAre("memory suffices only in tiles"));
+    leave(kGpu0, tiled.planned.plan.activations);
+    EXPECT_FALSE(find(phases(kLarge), "sd.safetensors (vae)").planned.plan.fits);
+}
+
+TEST_F(PlanOfAWorkflow, WhereNothingFitsWhatIsMissingIsToldWithoutThoseWhoCanGo) {
+    leave(kGpu1, Bytes{});
+    const Bytes room{std::uint64_t{4} << 20U};
+    leave(kGpu0, room);
+    const auto made =
+        phases(R"({"5":{"inputs":{"width":16384,"height":16384}}})", "cuda:0,100%#cuda:0");
+    const auto& network = find(made, "sd.safetensors (unet)");
+    EXPECT_EQ(network.planned.plan.shortfall.at(kGpu0).available, room.count());
+    EXPECT_THAT(network.evicted, ElementsAre("sd.safetensors (text)"));
+}
+
 TEST_F(PlanOfAWorkflow, SaysWhatIsMissingWhereAPhaseDoesNotFit) {
     leave(kGpu0, Bytes{1 << 20U});
     const auto made = phases("{}", "cuda:0,100%#cuda:0");

@@ -38,10 +38,16 @@ bool holds_on(const plan::PlanMachine& machine, const Loaded& resident,
     });
 }
 
+Bytes missing(const plan::Plan& plan) {
+    Bytes sum;
+    for (const auto& [device, lack] : plan.shortfall) sum += Bytes{lack.missing()};
+    return sum;
+}
+
 /// Smaller is better.
 auto badness(const Phase& phase, DeviceId wanted) {
-    return std::tuple(!phase.plan.fits, fell_back(phase.plan, wanted), phase.plan.moved,
-                      phase.evicted.size());
+    return std::tuple(!phase.plan.fits, missing(phase.plan), fell_back(phase.plan, wanted),
+                      phase.plan.moved, phase.evicted.size());
 }
 
 }  // namespace

@@ -50,7 +50,8 @@ using PlanMaker = std::function<plan::Plan(const plan::PlanMachine&)>;
 /// or as the user placed them, everybody stays. Otherwise idle models go that hold something where
 /// room is missing, least recently used first, until it fits like that; of plans that are equally
 /// good, the one that evicts fewest counts. That the processor could compute is no reason to stay
-/// in the way of an accelerator. What goes is only dropped: its source is its file.
+/// in the way of an accelerator. Where nothing fits, what is missing is told beside those who have
+/// to stay. What goes is only dropped: its source is its file.
 ///
 /// Calls `make` once for each set of models that it considers to evict, and once for all of them.
 Phase plan_phase(const plan::PlanMachine& machine, const std::vector<Loaded>& residents,

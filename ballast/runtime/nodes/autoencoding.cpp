@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
+#include "ballast/graph/smaller_steps.hpp"
 #include "ballast/runtime/nodes/finite.hpp"
 #include "ballast/runtime/nodes/implementation.hpp"
 #include "ballast/runtime/nodes/session.hpp"
@@ -17,11 +17,7 @@
 namespace ballast::runtime::nodes {
 namespace {
 
-/// Whole pictures, or tiles of them.
-struct Extent {
-    std::string how;
-    std::optional<vae::Tiles> tiles;  ///< in latent cells
-};
+using graph::Extent;
 
 /// The size of a picture in latent cells.
 struct Cells {
@@ -35,31 +31,8 @@ Cells cells_of(const at::Tensor& samples) {
     return {.height = samples.size(2), .width = samples.size(3)};
 }
 
-/// Whether the tiles are smaller than the picture, so that they need less than the whole.
-bool is_cut_by(const vae::Tiles& tiles, Cells picture) {
-    return tiles.height < picture.height || tiles.width < picture.width;
-}
-
-/// What is tried in turn. Tiles of 64 cells look like the whole; smaller ones show seams.
-constexpr vae::Tiles kTiles{.height = 64, .width = 64, .overlap = 16};
-std::vector<Extent> whole_or_tiles(Cells picture) {
-    std::vector<Extent> extents{{"whole", std::nullopt}};
-    if (is_cut_by(kTiles, picture)) extents.push_back({"in tiles", kTiles});
-    return extents;
-}
-
-/// `tiles`, then ones with half and a quarter of its sides, as long as they make sense.
-std::vector<Extent> smaller_and_smaller(vae::Tiles tiles, Cells picture) {
-    constexpr std::int64_t kLeast = 8;
-    constexpr int kHalvings = 2;
-    std::vector<Extent> extents{{"in tiles", tiles}};
-    for (int i = 0; i < kHalvings && std::min(tiles.height, tiles.width) >= 2 * kLeast; ++i) {
-        tiles = {
-            .height = tiles.height / 2, .width = tiles.width / 2, .overlap = tiles.overlap / 2};
-        if (is_cut_by(tiles, picture))
-            extents.push_back({fmt::format("in tiles of {} latent cells", tiles.width), tiles});
-    }
-    return extents;
+vae::Tiles tiles_of(const graph::Tiles& tiles) {
+    return {.height = tiles.side, .width = tiles.side, .overlap = tiles.overlap};
 }
 
 /// The autoencoder of a call, ready to run.
@@ -76,7 +49,7 @@ public:
     [[nodiscard]] at::Tensor encode(const at::Tensor& pictures) const {
         const Cells cells{.height = pictures.size(1) / factor(),
                           .width = pictures.size(2) / factor()};
-        return first_that_fits(*context_, whole_or_tiles(cells),
+        return first_that_fits(*context_, graph::whole_or_tiles(cells.height, cells.width),
                                [&](const Extent& extent) {
                                    return with_weights(cells, extent, nullptr, [&](const auto& in) {
                                        const auto& network = model_->network;
@@ -96,7 +69,7 @@ public:
         const auto decoded = [&](const Extent& extent, nn::LayerListener* listener) {
             return with_weights(cells_of(latents), extent, listener, [&](const auto& in) {
                 const auto& network = model_->network;
-                return extent.tiles ? network.decode_tiled(in, latents, *extent.tiles)
+                return extent.tiles ? network.decode_tiled(in, latents, tiles_of(*extent.tiles))
                                     : network.decode(in, latents);
             });
         };
@@ -113,19 +86,13 @@ private:
     template <typename Work>
     [[nodiscard]] at::Tensor with_weights(Cells cells, const Extent& extent,
                                           nn::LayerListener* listener, const Work& work) const {
-        models::StepShape shape{.height = std::max<std::int64_t>(cells.height, 1),
-                                .width = std::max<std::int64_t>(cells.width, 1)};
-        if (extent.tiles) {
-            shape.height = std::min(shape.height, extent.tiles->height);
-            shape.width = std::min(shape.width, extent.tiles->width);
-        }
-        const auto use = model_->part->use(shape);
+        const models::StepShape whole{.height = std::max<std::int64_t>(cells.height, 1),
+                                      .width = std::max<std::int64_t>(cells.width, 1)};
+        const auto use = model_->part->use(graph::within(whole, extent));
         return use.compute([&] { return work(nn::Forward(use.weights(), &stop_, listener)); });
     }
-    [[nodiscard]] vae::Tiles in_pixels(const vae::Tiles& cells) const {
-        return {.height = cells.height * factor(),
-                .width = cells.width * factor(),
-                .overlap = kPixelOverlap};
+    [[nodiscard]] vae::Tiles in_pixels(const graph::Tiles& cells) const {
+        return tiles_of({.side = cells.side * factor(), .overlap = kPixelOverlap});
     }
 
     /// The reference's: half of what the overlap of decoded tiles is in pixels.
@@ -155,19 +122,20 @@ graph::NodeResult decoded(const Context& context, const graph::NodeCall& call,
 }
 
 graph::NodeResult decode(const Context& context, const graph::NodeCall& call) {
+    const auto cells = cells_of(latents_of(call));
     return decoded(context, call, Autoencoder(context, call),
-                   whole_or_tiles(cells_of(latents_of(call))));
+                   graph::whole_or_tiles(cells.height, cells.width));
 }
 
 graph::NodeResult decode_tiled(const Context& context, const graph::NodeCall& call) {
     const Autoencoder autoencoder(context, call);
     const auto side = call.integer("tile_size");
     const auto overlap = std::min(call.integer("overlap"), side / 4);
-    const auto cells = side / autoencoder.factor();
+    const auto cells = cells_of(latents_of(call));
+    const graph::Tiles tiles{.side = side / autoencoder.factor(),
+                             .overlap = overlap / autoencoder.factor()};
     return decoded(context, call, autoencoder,
-                   smaller_and_smaller(
-                       {.height = cells, .width = cells, .overlap = overlap / autoencoder.factor()},
-                       cells_of(latents_of(call))));
+                   graph::smaller_and_smaller(tiles, cells.height, cells.width));
 }
 
 constexpr std::array kNodes{

@@ -112,8 +112,7 @@ device::Reservation LoadedPart::reserve_activations(DeviceId compute) {
     throw Failure(std::move(error));
 }
 
-residency::Phase LoadedPart::phase_for(const models::StepShape& shape,
-                                       const std::vector<LoadedPart*>& others) {
+graph::PartPlanner LoadedPart::planner_for(const models::StepShape& shape) {
     auto part =
         value_or_throw(graph::part_to_plan(*description_.directory, *description_.part, shape));
     auto planner = graph::PartPlanner::make(bench_->machine(), std::move(part), description_.wish);
@@ -123,16 +122,30 @@ residency::Phase LoadedPart::phase_for(const models::StepShape& shape,
         throw Failure(std::move(error));
     }
     policy_ = planner->policy();
+    return *std::move(planner);
+}
+
+residency::Phase LoadedPart::phase_for(const models::StepShape& shape,
+                                       const std::vector<LoadedPart*>& others) {
+    const auto planner = planner_for(shape);
     std::vector<residency::Loaded> loaded;
     for (const auto* other : others)
         loaded.push_back({other->description().name, other->held(), !other->is_in_use()});
-    std::vector<graph::Planned> tried;
-    auto phase = residency::plan_phase(bench_->room(), loaded, [&](const auto& left) {
-        return tried.emplace_back(planner->plan(left)).plan;
-    });
-    planned_ = *std::ranges::find(tried, phase.left,
-                                  [](const auto& each) { return each.request.machine; });
-    return phase;
+    const auto room = bench_->room();
+    const auto with = [&](graph::Margin margin) {
+        std::vector<graph::Planned> tried;
+        auto phase = residency::plan_phase(room, loaded, [&](const auto& left) {
+            return tried.emplace_back(planner.plan(left, margin)).plan;
+        });
+        planned_ = *std::ranges::find(tried, phase.left,
+                                      [](const auto& each) { return each.request.machine; });
+        return phase;
+    };
+    auto phase = with(graph::Margin::usual);
+    if (phase.plan.fits || phase.plan.compute != kCpu) return phase;
+    // what else is held is known by now, and on the processor every allocation is checked
+    auto tight = with(graph::Margin::none);
+    return tight.plan.fits ? std::move(tight) : std::move(phase);
 }
 
 /// Beside everything that is loaded, on the device that computes.

@@ -101,6 +101,7 @@ public:
 private:
     friend class PartUse;
 
+    [[nodiscard]] graph::PartPlanner planner_for(const models::StepShape& shape);
     [[nodiscard]] residency::Phase phase_for(const models::StepShape& shape,
                                              const std::vector<LoadedPart*>& others);
     [[nodiscard]] bool has_room_for(Bytes activations) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ballast/graph/smaller_steps.hpp"
 #include "ballast/runtime/nodes/finite.hpp"
 #include "ballast/runtime/nodes/session.hpp"
 #include "ballast/runtime/nodes/shortage.hpp"
@@ -65,7 +66,7 @@ struct CallPolicy {
 };
 
 std::vector<CallPolicy> call_policies(const Guider& guider) {
-    const CallPolicy alone{"with one text at a time", 1,
+    const CallPolicy alone{graph::kOneTextAtATime, 1,
                            [](const sampling::CallSize&) { return false; }};
     return {{"with all texts at once", guider.negative && guider.cfg != 1.0 ? 2 : 1, {}}, alone};
 }

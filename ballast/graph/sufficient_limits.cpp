@@ -1,0 +1,50 @@
+#include "ballast/graph/sufficient_limits.hpp"
+
+#include <utility>
+
+namespace ballast::graph {
+namespace {
+
+/// Raising one limit can move the lack elsewhere; that ends soon.
+constexpr int kMostTries = 8;
+
+/// Whether the limit, and not the device itself, says how much we may hold.
+bool is_limited(const PlanningMachine& machine, DeviceId id) {
+    const auto limit = machine.options.limits.find(id);
+    const auto* device = machine.devices.find(id);
+    return limit != machine.options.limits.end() && device != nullptr &&
+           device->capacity == limit->second;
+}
+
+}  // namespace
+
+std::map<DeviceId, Shortfall> shortfall_of(const std::vector<WorkflowPhase>& phases) {
+    std::map<DeviceId, Shortfall> most;
+    for (const auto& phase : phases)
+        for (const auto& [device, lack] : phase.planned.plan.shortfall)
+            if (auto& known = most[device]; lack.missing() > known.missing()) known = lack;
+    return most;
+}
+
+std::map<DeviceId, Bytes> sufficient_limits(const PlanningMachine& machine,
+                                            std::vector<WorkflowPhase> phases,
+                                            const WorkflowPlanner& plan) {
+    auto raised = machine;
+    std::map<DeviceId, Bytes> limits;
+    for (int tries = 0; tries < kMostTries; ++tries) {
+        const auto lacks = shortfall_of(phases);
+        if (lacks.empty()) return limits;
+        auto options = raised.options;
+        for (const auto& [device, lack] : lacks) {
+            if (!is_limited(raised, device)) return {};
+            limits[device] = options.limits[device] += Bytes{lack.missing()};
+        }
+        raised = planning_machine(machine.profile, std::move(options));
+        auto again = plan(raised);
+        if (!again) return {};
+        phases = *std::move(again);
+    }
+    return {};
+}
+
+}  // namespace ballast::graph
