@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <thread>
 
 #include "ballast/engine/machine/discovery/discover.hpp"
 #include "ballast/engine/machine/profile_json.hpp"
@@ -81,6 +82,15 @@ Result<Machine> machine_of(const Settings& settings) {
     result.assessment = machine::assess(result.profile, result.options);
     std::ranges::copy(result.assessment.warnings, std::back_inserter(result.warnings));
     return result;
+}
+
+graph::PlanningMachine planning_machine_of(const Machine& machine,
+                                           std::optional<std::span<const DeviceId>> usable) {
+    auto judged = graph::planning_machine(
+        machine.profile, machine.options, usable,
+        machine.is_simulated ? graph::MachineKind::simulated : graph::MachineKind::real);
+    judged.threads = std::max(1U, std::thread::hardware_concurrency());
+    return judged;
 }
 
 Json devices_document(const Machine& machine) {

@@ -13,6 +13,7 @@
 #include "ballast/cli/plan_chart.hpp"
 #include "ballast/cli/plan_text.hpp"
 #include "ballast/cli/plan_workflow.hpp"
+#include "ballast/cli/run_options.hpp"
 #include "ballast/cli/workflow_file.hpp"
 #include "ballast/cli/writable.hpp"
 #include "ballast/engine/core/write_file.hpp"
@@ -155,7 +156,9 @@ int plan(const Invocation& invocation, Console& console) {
         return console.fail(chart.error());
     const auto machine = machine_of(*settings);
     if (!machine) return console.fail(machine.error());
-    const auto judged = graph::planning_machine(machine->profile, machine->options);
+    if (const auto limited = require_limited_devices(*settings, *machine); !limited)
+        return console.fail(limited.error());
+    const auto judged = planning_machine_of(*machine);
     if (settings->text("blocks").empty() && is_workflow_file(invocation.operand))
         return plan_workflow(invocation.operand, *settings, judged, console);
     return plan_models(invocation.operand, *settings, judged, console);

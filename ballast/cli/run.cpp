@@ -82,7 +82,7 @@ Result<void> require_fit_in(const graph::Runtime& runtime, Job& job) {
     auto unused = devices_without_runtime(job.machine.devices, devices);
     if (unused.empty()) return {};
     warn(job, std::move(unused));
-    const auto machine = graph::planning_machine(job.machine.profile, job.machine.options, devices);
+    const auto machine = planning_machine_of(job.machine, devices);
     const auto fit = fit_on(machine, job);
     if (!fit) return fail(fit.error());
     return require_fit(*fit, job);
@@ -180,7 +180,7 @@ int run(const Invocation& invocation, Console& console) {
     if (!machine) return console.fail(machine.error());
     if (const auto limited = require_limited_devices(*settings, *machine); !limited)
         return console.fail(limited.error());
-    const auto judged = graph::planning_machine(machine->profile, machine->options);
+    const auto judged = planning_machine_of(*machine);
     const auto catalogue = catalogue_for(judged);
     const auto workflow = read_workflow(invocation.operand, *settings, catalogue);
     if (!workflow) return console.fail(workflow.error());

@@ -126,11 +126,11 @@ TEST_F(Fit, WeightsThatDoNotFitStreamFromTheirFile) {
 
 TEST_F(Fit, SmallerCallsArePlannedAndTaken) {
     const std::vector<std::string> many{"--set", "5.batch_size=16", "--set", "3.steps=1"};
-    const auto& roomy = plan(many).at("models").at(1);
+    const auto roomy = plan(many).at("models").at(1);
     EXPECT_EQ(roomy.at("shape").at("sides"), 2);
     const auto limit = "cpu=" + std::to_string(roomy.at("activation_bytes").get<std::uint64_t>());
     const auto limited = joined(many, {"--memory-limit", limit});
-    const auto& network = plan(limited).at("models").at(1);
+    const auto network = plan(limited).at("models").at(1);
     EXPECT_TRUE(network.at("fits").get<bool>());
     EXPECT_EQ(network.at("shape").at("sides"), 1);
     EXPECT_TRUE(has(network.at("warnings").dump(), "with one text at a time"));

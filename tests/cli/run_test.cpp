@@ -291,7 +291,7 @@ TEST_F(Run, DrawsABarOnATerminalAndLeavesItClean) {
 TEST_F(Run, RefusesAPictureThatTheLimitCannotHold) {
     const auto outcome = run_program(demo(output(), {"--memory-limit", "cpu=100mb", "--set",
                                                      "5.width=16384", "--set", "5.height=16384"}));
-    EXPECT_EQ(outcome.status, 5) << outcome.err;
+    EXPECT_EQ(outcome.status, 4) << outcome.err;
     for (const auto* part :
          {"error: ", "node ", "needed", "available", "hint: ", "smaller picture", "--memory-limit"})
         EXPECT_TRUE(has(outcome.err, part)) << part << '\n' << outcome.err;

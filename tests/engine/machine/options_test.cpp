@@ -83,7 +83,7 @@ TEST(MemoryOptions, LimitsMayNameAnyDevice) {
 }
 
 TEST(MemoryOptions, WhatARunCannotDoYetIsSaid) {
-    EXPECT_EQ(options_of({flag("gpu-only")}, kRunCommand).error().code, Code::not_available);
+    EXPECT_EQ(options_of({flag("force-fp32")}, kRunCommand).error().code, Code::not_available);
     EXPECT_TRUE(options_of({flag("lowvram")}, kRunCommand).has_value());
 }
 
