@@ -82,7 +82,9 @@ Result<void> require_fit_in(const graph::Runtime& runtime, Job& job) {
     auto unused = devices_without_runtime(job.machine.devices, devices);
     if (unused.empty()) return {};
     warn(job, std::move(unused));
-    const auto machine = planning_machine_of(job.machine, devices);
+    auto machine = graph::planning_machine(job.machine.profile, job.machine.options, devices,
+                                           job.machine.kind);
+    machine.threads = job.machine.threads;
     const auto fit = fit_on(machine, job);
     if (!fit) return fail(fit.error());
     return require_fit(*fit, job);

@@ -90,17 +90,6 @@ std::vector<Extent> extents_of(const ValidNode& node, const models::StepShape& s
     return smaller_and_smaller({.side = side}, shape.height, shape.width);
 }
 
-/// Latents as they come, go, and are noise meanwhile; or they and their pictures. All in fp32.
-Bytes values_of(const Part& part, const models::StepShape& shape) {
-    constexpr std::uint64_t kLatent = 4 * 4;  // channels
-    constexpr std::uint64_t kPicture = kPixelsPerCell * kPixelsPerCell * 3 * 4;
-    const auto of_a_cell = is_network(part) ? 4 * kLatent : kLatent + kPicture;
-    return Bytes{of_a_cell}
-        .times(static_cast<std::uint64_t>(shape.width))
-        .times(static_cast<std::uint64_t>(shape.height))
-        .times(static_cast<std::uint64_t>(shape.batch));
-}
-
 /// Without the loader. Texts are encoded alike whatever the picture.
 ModelUse use_of(const ValidWorkflow& workflow, std::size_t index, const Part& part,
                 const LatentShape& latent) {
@@ -111,7 +100,6 @@ ModelUse use_of(const ValidWorkflow& workflow, std::size_t index, const Part& pa
     use.shape.height = latent.height;
     use.shape.width = latent.width;
     use.is_shape_assumed = latent.is_assumed;
-    use.values = values_of(part, use.shape);
     if (is_network(part)) {
         use.shape.sides = sides_of(workflow, node);
         use.smaller = smaller_network_steps(use.shape);

@@ -19,7 +19,6 @@ struct ModelUse {
     models::StepShape shape{};  ///< of a step; the size of its numbers is not known here
     bool is_shape_assumed = false;
     std::vector<SmallerStep> smaller{};  ///< what is tried in turn where that does not fit
-    Bytes values{};  ///< of latents and pictures that the node takes and gives, in host memory
 };
 
 /// All uses that the workflow's outputs need, in the order in which nodes are executed. A network

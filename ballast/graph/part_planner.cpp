@@ -112,11 +112,10 @@ std::optional<DeviceId> compute_by_rule(const PlanningMachine& machine, PartKind
 }
 
 /// The rules are exact to a few percent; a tenth is left for that. The processor's allocator takes
-/// whole pages, and blocks kept from earlier that are up to a quarter larger than needed.
+/// whole pages, and reuses blocks that are larger than needed.
 Bytes allowance(Bytes activations, DeviceId device) {
     constexpr Bytes kPages{std::uint64_t{256} << 10U};
-    if (device == kCpu) return Bytes{activations.count() / 4} + kPages;
-    return Bytes{activations.count() / 10};
+    return Bytes{activations.count() / 10} + (device == kCpu ? kPages : Bytes{});
 }
 
 bool asks_for_bf16(PartKind kind, const PlanningMachine& machine) {
@@ -212,7 +211,8 @@ void PartPlanner::set_costs(plan::PlanRequest& request, DeviceId device, Margin 
     Bytes most;
     for (const auto& block : request.blocks)
         most = std::max(most, block.activation_bytes.value_or(Bytes{}));
-    if (margin == Margin::usual) most += allowance(most, device);
+    // of listed blocks the user says what they need
+    if (margin == Margin::usual && !part_.costs.empty()) most += allowance(most, device);
     if (device == kCpu) most += part_.scratch.times(machine_->threads);
     const bool is_widened = device == kCpu || machine_->kind == MachineKind::real;
     if (is_widened) most += part_.widened;

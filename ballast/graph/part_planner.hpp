@@ -52,9 +52,9 @@ struct Planned {
     plan::Plan plan{};
 };
 
-/// How much more than the rules say is planned for activations: usually a tenth, on a processor a
-/// quarter and a little, since before a run nobody knows what else nodes hold meanwhile and how
-/// well its allocator can reuse memory.
+/// How much more than the rules say is planned for activations: usually a tenth, and a little more
+/// on a processor, since before a run nobody knows what else nodes hold meanwhile and how well its
+/// allocator can reuse memory.
 enum class Margin { usual, none };
 
 class PartPlanner {

@@ -73,7 +73,6 @@ public:
             StepDemand demand{.shape = use.shape, .smaller = use.smaller};
             if (std::ranges::find(used.demands, demand) == used.demands.end())
                 used.demands.push_back(std::move(demand));
-            used.values = std::max(used.values, use.values);
             used.is_shape_assumed = used.is_shape_assumed || use.is_shape_assumed;
         }
         return std::move(found_);

@@ -47,7 +47,6 @@ struct WorkflowModel {
     plan::BlockTable table{};
     std::vector<StepDemand> demands{};  ///< each once
     bool is_shape_assumed = false;      ///< of some step
-    Bytes values{};  ///< that a node of such a step takes and gives, at most; in host memory
 };
 
 /// A node computes with a model.

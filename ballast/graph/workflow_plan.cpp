@@ -93,7 +93,7 @@ public:
                             .is_shape_assumed = model.is_shape_assumed};
         std::vector<std::size_t> gone;
         for (const auto& way : ways) {
-            gone = plan(phase, way, model.values);
+            gone = plan(phase, way);
             if (!phase.planned.plan.fits) continue;
             if (!way.how.empty())
                 phase.planned.plan.warnings.push_back("memory suffices only " + way.how);
@@ -122,11 +122,9 @@ private:
     }
 
     /// Fills in the plan; returns the places of those who go.
-    std::vector<std::size_t> plan(WorkflowPhase& phase, const Ready& way, Bytes values) const {
+    std::vector<std::size_t> plan(WorkflowPhase& phase, const Ready& way) const {
         std::vector<Planned> tried;
-        auto others = residents_;
-        others.push_back({.name = "values", .held = {{kCpu, values}}, .is_idle = false});
-        auto found = residency::plan_phase(machine_, others, [&](const auto& left) {
+        auto found = residency::plan_phase(machine_, residents_, [&](const auto& left) {
             return tried.emplace_back(way.planner.plan(left)).plan;
         });
         phase.planned = *std::ranges::find(tried, found.left,

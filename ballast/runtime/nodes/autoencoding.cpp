@@ -19,8 +19,9 @@ namespace {
 
 using graph::Extent;
 
-/// The size of a picture in latent cells.
+/// The size of pictures in latent cells, and how many there are.
 struct Cells {
+    std::int64_t batch = 0;
     std::int64_t height = 0;
     std::int64_t width = 0;
 };
@@ -28,7 +29,7 @@ struct Cells {
 /// Of latents; nothing for what decoding will refuse.
 Cells cells_of(const at::Tensor& samples) {
     if (samples.dim() != 4) return {};
-    return {.height = samples.size(2), .width = samples.size(3)};
+    return {.batch = samples.size(0), .height = samples.size(2), .width = samples.size(3)};
 }
 
 vae::Tiles tiles_of(const graph::Tiles& tiles) {
@@ -47,7 +48,8 @@ public:
     [[nodiscard]] std::int64_t factor() const { return model_->config.factor(); }
 
     [[nodiscard]] at::Tensor encode(const at::Tensor& pictures) const {
-        const Cells cells{.height = pictures.size(1) / factor(),
+        const Cells cells{.batch = pictures.size(0),
+                          .height = pictures.size(1) / factor(),
                           .width = pictures.size(2) / factor()};
         return first_that_fits(*context_, graph::whole_or_tiles(cells.height, cells.width),
                                [&](const Extent& extent) {
@@ -86,7 +88,8 @@ private:
     template <typename Work>
     [[nodiscard]] at::Tensor with_weights(Cells cells, const Extent& extent,
                                           nn::LayerListener* listener, const Work& work) const {
-        const models::StepShape whole{.height = std::max<std::int64_t>(cells.height, 1),
+        const models::StepShape whole{.batch = std::max<std::int64_t>(cells.batch, 1),
+                                      .height = std::max<std::int64_t>(cells.height, 1),
                                       .width = std::max<std::int64_t>(cells.width, 1)};
         const auto use = model_->part->use(graph::within(whole, extent));
         return use.compute([&] { return work(nn::Forward(use.weights(), &stop_, listener)); });
