@@ -17,8 +17,9 @@ using WorkflowPlanner =
     std::function<Result<std::vector<WorkflowPhase>>(const PlanningMachine& machine)>;
 
 /// `phases` are what `plan` makes of `machine`, and do not fit. The limits to raise, and what they
-/// would have to be at least. Empty where that does not help: some device where room is missing has
-/// no limit, or no more memory than the limit lets us have.
+/// would have to be at least; of the host, with some room for what it holds for accelerators. Empty
+/// where that does not help: some device where room is missing has no limit, or no more memory than
+/// the limit lets us have.
 std::map<DeviceId, Bytes> sufficient_limits(const PlanningMachine& machine,
                                             std::vector<WorkflowPhase> phases,
                                             const WorkflowPlanner& plan);

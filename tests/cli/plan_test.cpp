@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "tests/cli/program.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -151,10 +152,17 @@ TEST_F(PlanOfAFile, ActivationsHaveTheFormatOfTheComputeDevice) {
     };
     const auto computed = [&](const Json& plan) { return activations(plan) - widened(plan); };
     EXPECT_LT(activations(on_card[0]), computed(on_processor[0]) * 6 / 10) << "the network";
-    EXPECT_EQ(activations(on_card[1]), computed(on_processor[1])) << "texts are fp32 anywhere";
+    // and its allocator and each thread's attention need a little more
+    const auto expect_equal_but_for_scratch = [&](const Json& card, const Json& processor) {
+        const std::uint64_t mib = 1U << 20U;
+        EXPECT_GE(computed(processor), activations(card) + mib / 4);
+        EXPECT_LE(computed(processor), activations(card) + mib / 4 +
+                                           mib * std::max(1U, std::thread::hardware_concurrency()));
+    };
+    expect_equal_but_for_scratch(on_card[1], on_processor[1]);  // texts are fp32 anywhere
     EXPECT_LT(activations(on_card[2]), computed(on_processor[2])) << "the autoencoder";
     const auto forced = plans({"--compute", "cuda:0", "--force-fp32"});
-    EXPECT_EQ(activations(forced[0]), computed(on_processor[0]));
+    expect_equal_but_for_scratch(forced[0], on_processor[0]);
 }
 
 TEST_F(PlanOfAFile, ActivationsGrowWithThePicture) {
