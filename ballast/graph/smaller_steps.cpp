@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace ballast::graph {
 namespace {
@@ -53,9 +54,20 @@ std::vector<SmallerStep> smaller_autoencoder_steps(const models::StepShape& shap
 
 models::StepShape within(models::StepShape shape, const Extent& extent) {
     if (!extent.tiles) return shape;
-    shape.height = std::min(shape.height, extent.tiles->side);
-    shape.width = std::min(shape.width, extent.tiles->side);
-    return shape;
+    const auto side = extent.tiles->side;
+    auto largest = shape;
+    std::int64_t most = 0;
+    // a picture is cut three times, into squares, wide and tall tiles
+    for (const auto& [height, width] :
+         {std::pair{side, side}, std::pair{side / 2, side * 2}, std::pair{side * 2, side / 2}}) {
+        auto tile = shape;
+        tile.height = std::clamp<std::int64_t>(height, 1, shape.height);
+        tile.width = std::clamp<std::int64_t>(width, 1, shape.width);
+        if (tile.height * tile.width <= most) continue;
+        most = tile.height * tile.width;
+        largest = tile;
+    }
+    return largest;
 }
 
 }  // namespace ballast::graph

@@ -53,7 +53,7 @@ std::vector<SmallerStep> smaller_network_steps(const models::StepShape& shape);
 std::vector<SmallerStep> smaller_autoencoder_steps(const models::StepShape& shape,
                                                    const std::vector<Extent>& extents);
 
-/// `shape`, but at most a tile of it.
+/// `shape`, but at most the largest tile of it. Not for empty shapes.
 models::StepShape within(models::StepShape shape, const Extent& extent);
 
 }  // namespace ballast::graph

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "ballast/graph/smaller_steps.hpp"
 #include "ballast/runtime/nodes/finite.hpp"
@@ -71,18 +72,24 @@ std::vector<CallPolicy> call_policies(const Guider& guider) {
     return {{"with all texts at once", guider.negative && guider.cfg != 1.0 ? 2 : 1, {}}, alone};
 }
 
-/// Pictures of a call with all texts: more than two of them count as more pictures.
-std::int64_t pictures_at_once(const Guider& guider, std::int64_t sides, std::int64_t pictures) {
-    if (sides == 1) return pictures;
-    const auto texts = guider.positive.size() + guider.negative->size();
-    return pictures * std::max<std::int64_t>(1, static_cast<std::int64_t>(texts + 1) / 2);
+/// Pictures of a call, as the rules count them: more than one text a side are more pictures.
+std::int64_t pictures_at_once(const Guider& guider, const CallPolicy& policy,
+                              std::int64_t pictures) {
+    if (policy.fits) return pictures;  // one text at a time
+    auto texts = guider.positive.size();
+    if (policy.sides == 2) texts += guider.negative->size();
+    const auto rows = static_cast<std::int64_t>(std::max<std::size_t>(texts, 1));
+    return pictures * ((rows + policy.sides - 1) / policy.sides);
 }
 
+/// Texts of one call are repeated until all are equally long.
 std::int64_t longest_text(const Guider& guider) {
+    constexpr std::int64_t kMostTokens = 1 << 20;
     std::int64_t tokens = 1;
     const auto look_at = [&](const sampling::Conditioning& list) {
         for (const auto& entry : list)
-            if (entry.embedding.defined()) tokens = std::max(tokens, entry.embedding.size(1));
+            if (entry.embedding.defined())
+                tokens = std::min(std::lcm(tokens, entry.embedding.size(1)), kMostTokens);
     };
     look_at(guider.positive);
     if (guider.negative) look_at(*guider.negative);
@@ -121,7 +128,7 @@ SampledLatents sample(const Context& context, const SamplerTask& task,
     auto result =
         first_that_fits(context, call_policies(task.guider), [&](const CallPolicy& policy) {
             shape.sides = policy.sides;
-            shape.batch = pictures_at_once(task.guider, policy.sides, samples.size(0));
+            shape.batch = pictures_at_once(task.guider, policy, samples.size(0));
             UNetOfModel network(context, model, shape);
             sampling::SamplingHooks hooks;
             hooks.fits = policy.fits;
