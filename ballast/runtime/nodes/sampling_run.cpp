@@ -89,7 +89,9 @@ std::int64_t longest_text(const Guider& guider) {
     const auto look_at = [&](const sampling::Conditioning& list) {
         for (const auto& entry : list)
             if (entry.embedding.defined())
-                tokens = std::min(std::lcm(tokens, entry.embedding.size(1)), kMostTokens);
+                tokens =
+                    std::min(std::lcm(tokens, std::max<std::int64_t>(entry.embedding.size(1), 1)),
+                             kMostTokens);
     };
     look_at(guider.positive);
     if (guider.negative) look_at(*guider.negative);
