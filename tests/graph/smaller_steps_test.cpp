@@ -29,7 +29,9 @@ TEST(SmallerSteps, OfAWholePictureAreTilesThatCutIt) {
     EXPECT_THAT(sides(whole_or_tiles(64, 64)), ElementsAre(0));
     const models::StepShape wide{.batch = 2, .height = 40, .width = 200};
     auto cut = wide;
-    cut.width = 64;
+    // squares of 64 cut to 40 x 64 are smaller than the wide tiles of a second pass
+    cut.height = 32;
+    cut.width = 128;
     EXPECT_THAT(smaller_autoencoder_steps(wide, whole_or_tiles(40, 200)),
                 ElementsAre(SmallerStep{.how = "in tiles", .shape = cut}));
 }

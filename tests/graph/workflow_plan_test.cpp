@@ -318,14 +318,14 @@ TEST_F(PlanOfAWorkflow, WhereBothTextsDoNotFitAtOnceTheNetworkGetsOneAtATime) {
 TEST_F(PlanOfAWorkflow, WhereAPictureDoesNotFitItIsDecodedInTiles) {
     constexpr auto kLarge = R"({"4":{"class_type":"CheckpointLoaderAdvancedMultiGPU",
              "inputs":{"unet_device":"cpu","clip_device":"cpu","vae_device":"cuda:0"}},
-        "5":{"inputs":{"width":1024,"height":256}}})";
+        "5":{"inputs":{"width":2048,"height":256}}})";
     const auto whole = find(phases(kLarge), "sd.safetensors (vae)");
-    EXPECT_EQ(whole.shape.width, 128);
+    EXPECT_EQ(whole.shape.width, 256);
     // less than the activations, so that streaming does not help
     leave(kGpu0, whole.planned.plan.activations);
     const auto tiled = find(phases(kLarge), "sd.safetensors (vae)");
     EXPECT_TRUE(tiled.planned.plan.fits);
-    EXPECT_EQ(tiled.shape.width, 64);
+    EXPECT_EQ(tiled.shape.width, 128);
     EXPECT_EQ(tiled.shape.height, 32);
     EXPECT_THAT(tiled.planned.plan.warnings, ElementsAre("memory suffices only in tiles"));
     leave(kGpu0, tiled.planned.plan.activations);
