@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <thread>
 
 #include "ballast/engine/machine/discovery/discover.hpp"
 #include "ballast/engine/machine/profile_json.hpp"
+#include "ballast/graph/runtime.hpp"
 
 namespace ballast::cli {
 namespace {
@@ -89,7 +89,7 @@ graph::PlanningMachine planning_machine_of(const Machine& machine,
     auto judged = graph::planning_machine(
         machine.profile, machine.options, usable,
         machine.is_simulated ? graph::MachineKind::simulated : graph::MachineKind::real);
-    judged.threads = std::max(1U, std::thread::hardware_concurrency());
+    judged.threads = graph::arithmetic_threads({});
     return judged;
 }
 

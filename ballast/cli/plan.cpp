@@ -66,7 +66,8 @@ public:
         if (settings_.flag("text-encoder")) wish.role = plan::ModelRole::text_encoder;
         const auto planner = graph::PartPlanner::make(machine_, std::move(model.part), wish);
         if (!planner) return fail(planner.error());
-        NamedModel named{.name = planner->part().name, .planned = beside_the_others(*planner)};
+        NamedModel named{.name = planner->part().name,
+                         .planned = plan_beside(machine_.devices, others_, *planner).planned};
         auto& made = named.planned.plan;
         if (settings_.text("placement") == "distorch2" && !text->empty())
             if (const auto placed =
@@ -79,15 +80,6 @@ public:
     }
 
 private:
-    [[nodiscard]] graph::Planned beside_the_others(const graph::PartPlanner& planner) const {
-        graph::Planned planned;
-        residency::plan_phase(machine_.devices, others_, [&](const plan::PlanMachine& left) {
-            planned = planner.plan(left);
-            return planned.plan;
-        });
-        return planned;
-    }
-
     const Settings& settings_;
     const graph::PlanningMachine& machine_;
     std::vector<residency::Loaded> others_;

@@ -92,8 +92,7 @@ Json plan_json(const plan::PlanRequest& request, const plan::Plan& plan) {
 std::string plan_text(const plan::PlanRequest& request, const plan::Plan& plan, Detail detail) {
     std::string text;
     for (const auto& device : request.machine.devices) add_device(text, device, plan);
-    const DeviceId disk{DeviceKind::disk, 0};
-    if (const auto held = plan.per_device.find(disk); held != plan.per_device.end())
+    if (const auto held = plan.per_device.find(kDisk); held != plan.per_device.end())
         fmt::format_to(std::back_inserter(text), "disk      {} stay in the file\n",
                        to_string(held->second));
     add_expected(text, plan);
@@ -104,11 +103,9 @@ std::string plan_text(const plan::PlanRequest& request, const plan::Plan& plan, 
     return text;
 }
 
-std::map<DeviceId, Shortfall> shortfall_of(std::span<const NamedPlan> plans) {
-    std::map<DeviceId, Shortfall> most;
-    for (const auto& each : plans)
-        for (const auto& [device, lack] : each.plan.shortfall)
-            if (auto& known = most[device]; lack.missing() > known.missing()) known = lack;
+Shortfalls shortfall_of(std::span<const NamedPlan> plans) {
+    Shortfalls most;
+    for (const auto& each : plans) keep_worst(most, each.plan.shortfall);
     return most;
 }
 
@@ -121,9 +118,7 @@ Error refusal_of(std::span<const NamedPlan> plans, std::string_view what, std::s
         for (const auto& [device, lack] : each.plan.shortfall) {
             if (!error.why.empty()) error.why += "; ";
             if (plans.size() > 1) error.why += fmt::format("{} on ", each.name);
-            fmt::format_to(std::back_inserter(error.why), "{}: needed {}, available {}, missing {}",
-                           to_string(device), to_string(Bytes{lack.needed}),
-                           to_string(Bytes{lack.available}), to_string(Bytes{lack.missing()}));
+            error.why += to_string(device, lack);
         }
     return error;
 }

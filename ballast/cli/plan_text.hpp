@@ -27,7 +27,7 @@ enum class Detail { summary, everything };
 std::string plan_text(const plan::PlanRequest& request, const plan::Plan& plan, Detail detail);
 
 /// What each device lacks, in the plan in which it lacks most.
-std::map<DeviceId, Shortfall> shortfall_of(std::span<const NamedPlan> plans);
+Shortfalls shortfall_of(std::span<const NamedPlan> plans);
 
 inline constexpr std::string_view kExplainHint = "--explain says what would make it fit";
 

@@ -182,13 +182,14 @@ int run(const Invocation& invocation, Console& console) {
     if (!machine) return console.fail(machine.error());
     if (const auto limited = require_limited_devices(*settings, *machine); !limited)
         return console.fail(limited.error());
-    const auto judged = planning_machine_of(*machine);
+    auto judged = planning_machine_of(*machine);
     const auto catalogue = catalogue_for(judged);
     const auto workflow = read_workflow(invocation.operand, *settings, catalogue);
     if (!workflow) return console.fail(workflow.error());
     auto options = runtime_options(*settings, *machine);
     auto odd = precautions(*settings, judged, options);
     if (!odd) return console.fail(odd.error());
+    judged.threads = graph::arithmetic_threads(options);
     const auto [report, valid] = graph::validate(*workflow, catalogue, folders(options));
     Job job{.workflow = valid,
             .file = invocation.operand,

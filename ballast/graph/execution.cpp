@@ -250,7 +250,7 @@ private:
     }
 
     [[nodiscard]] Error placed(Error error, std::size_t index) const {
-        if (error.place.node.empty()) error.place.node = workflow_.nodes[index].id;
+        error = at_node(std::move(error), workflow_.nodes[index].id);
         return error;
     }
 

@@ -243,4 +243,16 @@ Planned PartPlanner::plan(const plan::PlanMachine& devices, Margin margin) const
     return planned;
 }
 
+PlannedBeside plan_beside(const plan::PlanMachine& devices,
+                          const std::vector<residency::Loaded>& loaded, const PartPlanner& planner,
+                          Margin margin) {
+    std::vector<Planned> tried;
+    auto phase = residency::plan_phase(devices, loaded, [&](const plan::PlanMachine& left) {
+        return tried.emplace_back(planner.plan(left, margin)).plan;
+    });
+    auto chosen = std::ranges::find(tried, phase.left,
+                                    [](const Planned& each) { return each.request.machine; });
+    return {.evicted = std::move(phase.evicted), .planned = std::move(*chosen)};
+}
+
 }  // namespace ballast::graph

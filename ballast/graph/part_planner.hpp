@@ -10,6 +10,7 @@
 
 #include "ballast/engine/machine/format_choice.hpp"
 #include "ballast/engine/plan/planner.hpp"
+#include "ballast/engine/residency/phase.hpp"
 #include "ballast/graph/planning_machine.hpp"
 #include "ballast/models/sd/parts.hpp"
 #include "ballast/models/step_costs.hpp"
@@ -86,5 +87,16 @@ private:
     std::optional<Bytes> activations_{};
     plan::ModelRole role_ = plan::ModelRole::network;
 };
+
+/// A part planned beside models that are loaded.
+struct PlannedBeside {
+    std::vector<std::size_t> evicted{};  ///< of the loaded ones, in the order in which they go
+    Planned planned{};
+};
+
+/// `residency::plan_phase`, with what the plan was made of.
+PlannedBeside plan_beside(const plan::PlanMachine& devices,
+                          const std::vector<residency::Loaded>& loaded, const PartPlanner& planner,
+                          Margin margin = Margin::usual);
 
 }  // namespace ballast::graph

@@ -29,11 +29,9 @@ bool computes_away(const std::vector<WorkflowPhase>& phases) {
 
 }  // namespace
 
-std::map<DeviceId, Shortfall> shortfall_of(const std::vector<WorkflowPhase>& phases) {
-    std::map<DeviceId, Shortfall> most;
-    for (const auto& phase : phases)
-        for (const auto& [device, lack] : phase.planned.plan.shortfall)
-            if (auto& known = most[device]; lack.missing() > known.missing()) known = lack;
+Shortfalls shortfall_of(const std::vector<WorkflowPhase>& phases) {
+    Shortfalls most;
+    for (const auto& phase : phases) keep_worst(most, phase.planned.plan.shortfall);
     return most;
 }
 

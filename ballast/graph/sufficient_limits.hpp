@@ -10,7 +10,7 @@
 namespace ballast::graph {
 
 /// What each device lacks, in the phase in which it lacks most; empty: everything fits.
-std::map<DeviceId, Shortfall> shortfall_of(const std::vector<WorkflowPhase>& phases);
+Shortfalls shortfall_of(const std::vector<WorkflowPhase>& phases);
 
 /// Plans a workflow for a machine.
 using WorkflowPlanner =

@@ -19,11 +19,6 @@ namespace {
 
 using models::sd::Part;
 
-Error at_node(Error error, const std::string& node) {
-    if (error.place.node.empty()) error.place.node = node;
-    return error;
-}
-
 /// The inputs of a node that nothing is linked to.
 NodeCall call_of(const ValidNode& node) {
     NodeCall call{.node_id = node.id,

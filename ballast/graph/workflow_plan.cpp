@@ -16,11 +16,6 @@ namespace {
 
 using models::StepShape;
 
-Error at_node(Error error, const std::string& node) {
-    if (error.place.node.empty()) error.place.node = node;
-    return error;
-}
-
 /// A model whose wish was understood, for one way to take its steps.
 struct Ready {
     PartPlanner planner;
@@ -123,12 +118,8 @@ private:
 
     /// Fills in the plan; returns the places of those who go.
     std::vector<std::size_t> plan(WorkflowPhase& phase, const Ready& way) const {
-        std::vector<Planned> tried;
-        auto found = residency::plan_phase(machine_, residents_, [&](const auto& left) {
-            return tried.emplace_back(way.planner.plan(left)).plan;
-        });
-        phase.planned = *std::ranges::find(tried, found.left,
-                                           [](const auto& each) { return each.request.machine; });
+        auto found = plan_beside(machine_, residents_, way.planner);
+        phase.planned = std::move(found.planned);
         phase.shape = way.shape;
         return std::move(found.evicted);
     }

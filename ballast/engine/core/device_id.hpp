@@ -21,6 +21,8 @@ struct DeviceId {
 };
 
 inline constexpr DeviceId kCpu{};
+/// The files themselves: stores only.
+inline constexpr DeviceId kDisk{DeviceKind::disk, 0};
 
 std::string to_string(DeviceId device);
 

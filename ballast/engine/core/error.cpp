@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ballast/engine/core/bytes.hpp"
 #include "ballast/engine/core/utf8.hpp"
 
 namespace ballast {
@@ -106,6 +107,29 @@ std::string escaped(std::string_view text) {
         i += sequence.size();
     }
     return safe;
+}
+
+std::string to_string(DeviceId device, const Shortfall& lack) {
+    return fmt::format("{}: needed {}, available {}, missing {}", to_string(device),
+                       to_string(Bytes{lack.needed}), to_string(Bytes{lack.available}),
+                       to_string(Bytes{lack.missing()}));
+}
+
+std::string to_string(const Shortfalls& shortfalls) {
+    std::string text;
+    for (const auto& [device, lack] : shortfalls)
+        text += (text.empty() ? "" : "; ") + to_string(device, lack);
+    return text;
+}
+
+void keep_worst(Shortfalls& worst, const Shortfalls& others) {
+    for (const auto& [device, lack] : others)
+        if (auto& known = worst[device]; lack.missing() > known.missing()) known = lack;
+}
+
+Error at_node(Error error, const std::string& node) {
+    if (error.place.node.empty()) error.place.node = node;
+    return error;
 }
 
 }  // namespace ballast

@@ -63,6 +63,17 @@ struct Shortfall {
     bool operator==(const Shortfall&) const = default;
 };
 
+/// What each of several devices lacks.
+using Shortfalls = std::map<DeviceId, Shortfall>;
+
+/// "cuda:0: needed 2.00 GiB, available 1.50 GiB, missing 512.00 MiB".
+std::string to_string(DeviceId device, const Shortfall& lack);
+/// The same for all of them, with semicolons between.
+std::string to_string(const Shortfalls& shortfalls);
+
+/// Keeps for each device the larger lack of both.
+void keep_worst(Shortfalls& worst, const Shortfalls& others);
+
 /// One expected failure. `what` names the thing that could not be done ("cannot open the model"),
 /// `why` the reason; `hint` is the remedy, if there is one.
 struct Error {
@@ -71,13 +82,16 @@ struct Error {
     std::string why{};
     Place place{};
     std::string hint{};
-    std::map<DeviceId, Shortfall> shortfall{};
+    Shortfalls shortfall{};
 };
 
 /// `error: <what>: <where>: <why>` without the leading word and without the hint, on one line;
 /// control characters from foreign files are escaped. A column with a key and nothing else is a
 /// place in a typed text, whose faulty part the key is: `<what>, column 8 ("<key>"): <why>`.
 std::string to_string(const Error& error);
+
+/// The error, at that node of a workflow unless it names one itself.
+Error at_node(Error error, const std::string& node);
 
 /// `text` with broken UTF-8 and all characters that steer a terminal (control characters, line
 /// separators, overrides of writing direction) replaced by \xNN: one line, safe for terminal and

@@ -143,8 +143,7 @@ Result<void> Transfers::queue_pieces(Stream& reader, Stream& writer, const Targe
 }
 
 void Transfers::count_read(DeviceId to, Bytes bytes) {
-    const DeviceId disk{DeviceKind::disk, 0};
-    count(disk, to, bytes.count());
+    count(kDisk, to, bytes.count());
     const std::scoped_lock counting(counts_mutex_);
     ++counts_.asked_for.copies;
     counts_.asked_for.bytes += bytes;

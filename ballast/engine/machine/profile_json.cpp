@@ -139,7 +139,7 @@ void check_together(const MachineProfile& profile, JsonFindings& findings) {
                             fmt::format("{} is listed twice", to_string(id)),
                             "give each device its own number");
     }
-    known.insert({kCpu, {DeviceKind::disk, 0}});
+    known.insert({kCpu, kDisk});
     for (std::size_t i = 0; i < profile.links.size(); ++i) {
         const auto& link = profile.links[i];
         const auto path = fmt::format("links[{}]", i);

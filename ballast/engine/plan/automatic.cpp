@@ -9,7 +9,6 @@
 namespace ballast::plan {
 namespace {
 
-constexpr DeviceId kDisk{DeviceKind::disk, 0};
 /// Slots of the ring begin at multiples of it.
 constexpr std::uint64_t kSlotAlignment = 64;
 

@@ -128,8 +128,7 @@ private:
 
     void explain() {
         for (const auto& device : request_.machine.devices) explain(device);
-        const DeviceId disk{DeviceKind::disk, 0};
-        if (const auto held = plan_.per_device.find(disk); held != plan_.per_device.end())
+        if (const auto held = plan_.per_device.find(kDisk); held != plan_.per_device.end())
             plan_.explanation.push_back(fmt::format(
                 "disk: {} stay in the file and are read at each use", to_string(held->second)));
         for (const auto& [id, lack] : plan_.shortfall)
@@ -156,9 +155,7 @@ private:
 
     /// The smallest change that makes room on one device.
     std::string remedy_for(DeviceId id, const Shortfall& lack) const {
-        const auto text = fmt::format(
-            "{}: needed {}, available {}, missing {}", to_string(id), to_string(Bytes{lack.needed}),
-            to_string(Bytes{lack.available}), to_string(Bytes{lack.missing()}));
+        const auto text = to_string(id, lack);
         const auto others = fmt::format("place {} bytes less there", lack.missing());
         if (id == plan_.compute && plan_.per_device.contains(id) &&
             plan_.per_device.at(id).count() < lack.missing())

@@ -20,6 +20,13 @@ bool fell_back(const plan::Plan& plan, DeviceId wanted) {
     return plan.mode == plan::Mode::automatic && plan.compute == kCpu && wanted != kCpu;
 }
 
+/// The same, as far as one can tell without planning for more room.
+bool could_be_fallback(const plan::PlanMachine& machine, const plan::Plan& plan) {
+    return std::ranges::any_of(machine.devices, [&](const plan::PlanDevice& device) {
+        return device.computes && fell_back(plan, device.id);
+    });
+}
+
 /// Where more room would make the plan better; empty: it is as good as it gets.
 std::set<DeviceId> pressed(const plan::PlanMachine& machine, const plan::Plan& plan,
                            DeviceId wanted) {
@@ -86,6 +93,10 @@ plan::PlanMachine beside(plan::PlanMachine machine, const std::vector<Loaded>& r
 
 Phase plan_phase(const plan::PlanMachine& machine, const std::vector<Loaded>& residents,
                  const PlanMaker& make) {
+    auto as_it_is = beside(machine, residents, [](std::size_t) { return true; });
+    auto first = make(as_it_is);
+    if (pressed(as_it_is, first, first.compute).empty() && !could_be_fallback(machine, first))
+        return {.plan = std::move(first), .left = std::move(as_it_is)};
     // with the room that there is when all have gone that can
     auto most = beside(machine, residents, [&](std::size_t i) { return !residents[i].is_idle; });
     auto alone = make(most);

@@ -224,7 +224,7 @@ Result<std::shared_ptr<const WeightStore>> WeightStore::load(LoadRequest request
         return fail(*std::move(broken));
     for (const auto step : {&WeightStore::reserve, &WeightStore::allocate, &WeightStore::read})
         if (auto done = ((*store).*step)(); !done) return fail(std::move(done).error());
-    if (!store->layout_.per_device.contains({DeviceKind::disk, 0})) store->reader_.reset();
+    if (!store->layout_.per_device.contains(kDisk)) store->reader_.reset();
     return store;
 }
 

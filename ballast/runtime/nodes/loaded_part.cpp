@@ -107,45 +107,31 @@ device::Reservation LoadedPart::reserve_activations(DeviceId compute) {
     if (compute == kCpu) return {};
     auto room = bench_->ledger()->reserve(compute, bytes, device::Tag::activations);
     if (room) return *std::move(room);
-    auto error = std::move(room).error();
-    error.place.node = description_.node;
-    throw Failure(std::move(error));
+    throw Failure(at_node(std::move(room).error(), description_.node));
 }
 
 graph::PartPlanner LoadedPart::planner_for(const models::StepShape& shape) {
     auto part =
         value_or_throw(graph::part_to_plan(*description_.directory, *description_.part, shape));
     auto planner = graph::PartPlanner::make(bench_->machine(), std::move(part), description_.wish);
-    if (!planner) {
-        auto error = std::move(planner).error();
-        if (error.place.node.empty()) error.place.node = description_.node;
-        throw Failure(std::move(error));
-    }
+    if (!planner) throw Failure(at_node(std::move(planner).error(), description_.node));
     policy_ = planner->policy();
     return *std::move(planner);
 }
 
-residency::Phase LoadedPart::phase_for(const models::StepShape& shape,
-                                       const std::vector<LoadedPart*>& others) {
+graph::PlannedBeside LoadedPart::plan_for(const models::StepShape& shape,
+                                          const std::vector<LoadedPart*>& others) {
     const auto planner = planner_for(shape);
     std::vector<residency::Loaded> loaded;
     for (const auto* other : others)
         loaded.push_back({other->description().name, other->held(), !other->is_in_use()});
     const auto room = bench_->room();
-    const auto with = [&](graph::Margin margin) {
-        std::vector<graph::Planned> tried;
-        auto phase = residency::plan_phase(room, loaded, [&](const auto& left) {
-            return tried.emplace_back(planner.plan(left, margin)).plan;
-        });
-        planned_ = *std::ranges::find(tried, phase.left,
-                                      [](const auto& each) { return each.request.machine; });
-        return phase;
-    };
-    auto phase = with(graph::Margin::usual);
-    if (phase.plan.fits || phase.plan.compute != kCpu) return phase;
+    auto found = graph::plan_beside(room, loaded, planner);
+    const auto& plan = found.planned.plan;
+    if (plan.fits || plan.compute != kCpu) return found;
     // what else is held is known by now, and on the processor every allocation is checked
-    auto tight = with(graph::Margin::none);
-    return tight.plan.fits ? std::move(tight) : std::move(phase);
+    auto tight = graph::plan_beside(room, loaded, planner, graph::Margin::none);
+    return tight.planned.plan.fits ? std::move(tight) : std::move(found);
 }
 
 /// Beside everything that is loaded, on the device that computes.
@@ -159,21 +145,22 @@ void LoadedPart::ensure(const models::StepShape& shape) {
     if (store_ && shape_ == shape && has_room_for(planned_.plan.activations)) return;
     const auto others = bench_->shelf.others(*this);
     shape_.reset();  // until it is known that the store suffices
-    const auto phase = phase_for(shape, others);
-    if (!phase.plan.fits) refuse(phase.plan);
+    auto found = plan_for(shape, others);
+    planned_ = std::move(found.planned);
+    const auto& plan = planned_.plan;
+    if (!plan.fits) refuse(plan);
     // what is loaded stays where it does as well, for example after larger pictures
-    const bool does_as_well = store_ && store_->plan().compute == phase.plan.compute &&
-                              store_->plan().moved <= phase.plan.moved &&
-                              has_room_for(phase.plan.activations);
+    const bool does_as_well = store_ && store_->plan().compute == plan.compute &&
+                              store_->plan().moved <= plan.moved && has_room_for(plan.activations);
     if (!does_as_well) {
-        const bool stays = store_ && is_same_placement(store_->plan(), phase.plan);
+        const bool stays = store_ && is_same_placement(store_->plan(), plan);
         if (!stays) drop();
-        for (const auto index : phase.evicted) {
+        for (const auto index : found.evicted) {
             bench_->log.info(fmt::format("{} makes room for {}", others[index]->description().name,
                                          description_.name));
             others[index]->drop();
         }
-        if (!stays) load(phase.plan);
+        if (!stays) load(plan);
     }
     shape_ = shape;
 }
@@ -187,14 +174,10 @@ void LoadedPart::drop() {
 void LoadedPart::refuse(const plan::Plan& plan) const {
     Error error{.code = Code::does_not_fit,
                 .what = "cannot load " + description_.name,
+                .why = to_string(plan.shortfall),
                 .place = {.node = description_.node},
+                .hint = "use a smaller picture or batch",
                 .shortfall = plan.shortfall};
-    for (const auto& [device, lack] : plan.shortfall)
-        error.why +=
-            fmt::format("{}{}: needed {}, available {}, missing {}", error.why.empty() ? "" : "; ",
-                        to_string(device), to_string(Bytes{lack.needed}),
-                        to_string(Bytes{lack.available}), to_string(Bytes{lack.missing()}));
-    error.hint = "use a smaller picture or batch";
     const auto snapshot = bench_->ledger()->snapshot();
     for (const auto& [device, lack] : plan.shortfall) {
         const auto use = snapshot.find(device);
@@ -228,8 +211,7 @@ void LoadedPart::load(const plan::Plan& plan) {
     if (!store) {
         auto error = std::move(store).error();
         error.place.file = description_.file.string();
-        if (error.place.node.empty()) error.place.node = description_.node;
-        throw Failure(std::move(error));
+        throw Failure(at_node(std::move(error), description_.node));
     }
     store_ = *std::move(store);
     bench_->shelf.touch(*this);

@@ -102,8 +102,8 @@ private:
     friend class PartUse;
 
     [[nodiscard]] graph::PartPlanner planner_for(const models::StepShape& shape);
-    [[nodiscard]] residency::Phase phase_for(const models::StepShape& shape,
-                                             const std::vector<LoadedPart*>& others);
+    [[nodiscard]] graph::PlannedBeside plan_for(const models::StepShape& shape,
+                                                const std::vector<LoadedPart*>& others);
     [[nodiscard]] bool has_room_for(Bytes activations) const;
     [[nodiscard]] device::Reservation reserve_activations(DeviceId compute);
     void ensure(const models::StepShape& shape);

@@ -53,11 +53,7 @@ Result<graph::NodeResult> Session::run(const graph::NodeCall& call, graph::NodeO
     // different shapes follow in the next node: what is kept for reuse would only be in the way
     if (const auto released = accounting_.trim(); !released.is_zero())
         log().debug(fmt::format("gave back {} kept for reuse", to_string(released)));
-    if (!result && result.error().place.node.empty()) {
-        auto error = std::move(result).error();
-        error.place.node = call.node_id;
-        return fail(std::move(error));
-    }
+    if (!result) return fail(at_node(std::move(result).error(), call.node_id));
     return result;
 }
 

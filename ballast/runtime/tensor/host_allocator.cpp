@@ -2,8 +2,6 @@
 
 #include <c10/core/Allocator.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +10,7 @@
 #include <new>
 #include <utility>
 
+#include "ballast/engine/device/host/mapped_memory.hpp"
 #include "ballast/runtime/tensor/failure.hpp"
 
 namespace ballast::runtime {
@@ -99,7 +98,8 @@ private:
         auto charged = size + sizeof(Header);
         if (is_large) charged = (charged + page_ - 1) / page_ * page_;
         charge(charged);
-        void* memory = is_large ? map(charged) : std::aligned_alloc(64, (charged + 63) / 64 * 64);
+        void* memory = is_large ? device::map_memory(charged)
+                                : std::aligned_alloc(64, (charged + 63) / 64 * 64);
         if (memory == nullptr) {
             if (ledger_) ledger_->give_back(kCpu, Bytes{charged}, tag_);
             throw std::bad_alloc();
@@ -172,15 +172,12 @@ private:
         return error;
     }
 
-    static void* map(std::size_t size) {
-        void* memory =
-            ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        return memory == MAP_FAILED ? nullptr : memory;
+    static void unmap(Header* header) {
+        device::unmap_memory(reinterpret_cast<std::byte*>(header), header->charged);
     }
-    static void unmap(Header* header) { ::munmap(header, header->charged); }
 
     /// What the system maps at once: 4 KiB, or 16 or 64 on some machines.
-    const std::size_t page_ = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    const std::size_t page_ = device::page_size();
     std::mutex mutex_;
     std::shared_ptr<Ledger> ledger_;
     std::uint64_t era_ = 0;

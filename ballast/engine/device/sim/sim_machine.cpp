@@ -8,8 +8,6 @@
 namespace ballast::device::sim {
 namespace {
 
-constexpr DeviceId kDisk{DeviceKind::disk, 0};
-
 std::vector<machine::LinkRate> rates_of(const machine::MachineProfile& profile) {
     std::vector<DeviceId> ids{kCpu};
     for (const auto& device : profile.devices) ids.push_back(device.id);
