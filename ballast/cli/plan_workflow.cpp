@@ -62,8 +62,11 @@ int plan_workflow(const std::string& file, const Settings& settings,
     const auto places = folders(folder_options(settings));
     const auto [report, valid] = graph::validate(*workflow, catalogue, places);
     if (!report.is_clean()) return refuse_workflow(report, file, console);
-    const auto fit = fit_workflow(
-        {.workflow = valid, .folders = places, .allocation = *allocation, .file = file}, machine);
+    const auto fit = fit_workflow({.workflow = valid,
+                                   .folders = places,
+                                   .wishes = wishes_of(settings, *allocation),
+                                   .file = file},
+                                  machine);
     if (!fit) return console.fail(fit.error());
 
     if (const auto chart = settings.text("chart"); !chart.empty())

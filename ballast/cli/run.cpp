@@ -39,7 +39,7 @@ Result<WorkflowFit> fit_on(const graph::PlanningMachine& machine, const Job& job
     const auto places = folders(job.options);
     return fit_workflow({.workflow = job.workflow,
                          .folders = places,
-                         .allocation = job.settings.text("allocation"),
+                         .wishes = wishes_of(job.settings, job.options.allocation),
                          .file = job.file},
                         machine);
 }

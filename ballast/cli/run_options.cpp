@@ -26,6 +26,11 @@ ComputeType compute_type(const Settings& settings, const TypeSettings& names) {
     return ComputeType::automatic;
 }
 
+residency::Retention retention_of(const Settings& settings) {
+    return residency::parse_retention(settings.text("default-retention"))
+        .value_or(residency::Retention::release);
+}
+
 LogLevel log_level(const Settings& settings) {
     if (settings.flag("quiet")) return LogLevel::error;
     if (settings.flag("verbose")) return LogLevel::debug;
@@ -83,6 +88,8 @@ graph::RuntimeOptions runtime_options(const Settings& settings, const Machine& m
     options.is_real_time = settings.text("clock") == "real";
     options.memory = machine.options;
     options.allocation = settings.text("allocation");
+    options.retention = retention_of(settings);
+    options.is_retention_strict = settings.flag("strict-retention");
     options.unet_type = compute_type(settings, kUnet);
     options.vae_type = compute_type(settings, kVae);
     options.text_encoder_type = compute_type(settings, kTextEncoder);
@@ -90,6 +97,12 @@ graph::RuntimeOptions runtime_options(const Settings& settings, const Machine& m
     options.save_metadata = !settings.flag("disable-metadata");
     options.log = Log({log_beside_progress(log_level(settings))});
     return options;
+}
+
+graph::WorkflowWishes wishes_of(const Settings& settings, std::string allocation) {
+    return {.allocation = std::move(allocation),
+            .retention = retention_of(settings),
+            .is_retention_strict = settings.flag("strict-retention")};
 }
 
 graph::CachePolicy cache_policy(const Settings& settings) {

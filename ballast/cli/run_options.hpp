@@ -1,6 +1,7 @@
 #pragma once
 // Settings as the runtime and the executor want them.
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "ballast/engine/core/settings.hpp"
 #include "ballast/graph/execution.hpp"
 #include "ballast/graph/runtime.hpp"
+#include "ballast/graph/workflow_plan.hpp"
 
 namespace ballast::cli {
 
@@ -22,6 +24,8 @@ Result<void> require_limited_devices(const Settings& settings, const Machine& ma
 /// Where a workflow's files are; everything else is left as it is by default.
 graph::RuntimeOptions folder_options(const Settings& settings);
 graph::RuntimeOptions runtime_options(const Settings& settings, const Machine& machine);
+/// What holds for all models of a workflow; `allocation` for networks whose loader says nothing.
+graph::WorkflowWishes wishes_of(const Settings& settings, std::string allocation);
 graph::CachePolicy cache_policy(const Settings& settings);
 graph::Folders folders(const graph::RuntimeOptions& options);
 

@@ -30,7 +30,7 @@ std::string remedy(const std::map<DeviceId, Bytes>& limits, const std::string& f
 
 Result<WorkflowFit> fit_workflow(const WorkflowToFit& what, const graph::PlanningMachine& machine) {
     const graph::WorkflowPlanner plan = [&](const graph::PlanningMachine& on) {
-        return graph::plan_workflow(what.workflow, what.folders, on, what.allocation);
+        return graph::plan_workflow(what.workflow, what.folders, on, what.wishes);
     };
     auto phases = plan(machine);
     if (!phases) return fail(std::move(phases).error());

@@ -15,8 +15,8 @@ namespace ballast::cli {
 struct WorkflowToFit {
     const graph::ValidWorkflow& workflow;
     const graph::Folders& folders;
-    std::string allocation{};  ///< of networks whose loader says nothing
-    std::string file{};        ///< the workflow's, for hints
+    graph::WorkflowWishes wishes{};
+    std::string file{};  ///< the workflow's, for hints
 };
 
 struct WorkflowFit {

@@ -23,13 +23,21 @@ Json shape_json(const models::StepShape& shape) {
 }
 
 Json phase_json(const WorkflowPhase& phase) {
+    Json evicted = Json::array();
+    Json parts = Json::object();
+    for (const auto& eviction : phase.evicted) {
+        evicted.push_back(eviction.name);
+        for (const auto& [device, bytes] : eviction.part)
+            parts[eviction.name][to_string(device)] = bytes.count();
+    }
     Json json{{"name", phase.name},
               {"node", phase.node},
               {"used_by", phase.used_by},
-              {"evicted", phase.evicted},
+              {"evicted", std::move(evicted)},
               {"shape", shape_json(phase.shape)},
               {"assumed_shape", phase.is_shape_assumed}};
     json.update(plan_json(phase.planned.request, phase.planned.plan));
+    if (!parts.empty()) json["evicted_parts"] = std::move(parts);
     json["plan"] = plan::digest(phase.table, phase.planned.plan);
     return json;
 }
@@ -76,7 +84,12 @@ std::string workflow_plan_text(const std::vector<WorkflowPhase>& phases, Detail 
         fmt::format_to(out, "{}{}. {} for node {}\n", number == 0 ? "" : "\n", number + 1,
                        escaped(phase.name), escaped(phase.used_by));
         ++number;
-        for (const auto& name : phase.evicted) fmt::format_to(out, "goes      {}\n", escaped(name));
+        for (const auto& eviction : phase.evicted) {
+            fmt::format_to(out, "goes      {}", escaped(eviction.name));
+            for (const auto& [device, bytes] : eviction.part)
+                fmt::format_to(out, ", its last {} on {}", to_string(bytes), to_string(device));
+            text += '\n';
+        }
         text += plan_text(phase.planned.request, phase.planned.plan, detail);
         if (phase.is_shape_assumed)
             text += "assumed   pictures of 512 x 512, where they come from outside\n";

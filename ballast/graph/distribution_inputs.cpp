@@ -95,6 +95,8 @@ private:
 
     void read_retention() {
         read_.keep_loaded = flag("keep_loaded").value_or(true);
+        read_.is_keep_loaded_said =
+            call_.has("keep_loaded") && !call_.defaults.contains("keep_loaded");
         read_.eject_models = flag("eject_models");
     }
 
@@ -123,6 +125,14 @@ private:
 }  // namespace
 
 Result<DistributionInputs> distribution_inputs(const NodeCall& call) { return Reader(call).read(); }
+
+residency::RetentionFlag retention_of(const DistributionInputs& inputs,
+                                      residency::Retention by_default) {
+    using residency::Retention;
+    if (!inputs.keep_loaded) return {.value = by_default};
+    return {.value = *inputs.keep_loaded ? Retention::keep : Retention::release,
+            .is_said = inputs.is_keep_loaded_said};
+}
 
 std::string gib_text(double gib) {
     // ten decimals of a GiB are finer than a byte

@@ -6,6 +6,7 @@
 
 #include "ballast/engine/core/device_id.hpp"
 #include "ballast/engine/core/result.hpp"
+#include "ballast/engine/residency/retention.hpp"
 #include "ballast/graph/node_runner.hpp"
 
 namespace ballast::graph {
@@ -28,6 +29,7 @@ struct DistributionInputs {
     PartDistribution autoencoder{};
     /// Empty where the class has no such input: then it is as with ordinary loaders.
     std::optional<bool> keep_loaded{};
+    bool is_keep_loaded_said = false;  ///< in the workflow, not by default
     /// Whether to evict all models loaded before, if an old workflow says so. It tells nothing of
     /// the model that this loader reads.
     std::optional<bool> eject_models{};
@@ -36,6 +38,10 @@ struct DistributionInputs {
 
     bool operator==(const DistributionInputs&) const = default;
 };
+
+/// The flag of models that such a loader reads: what it says, else `by_default`.
+residency::RetentionFlag retention_of(const DistributionInputs& inputs,
+                                      residency::Retention by_default);
 
 /// Reads the inputs of any loader; of an ordinary one only the class is told, and whether a
 /// CLIPLoader's text encoder computes on the processor. The allocation of a

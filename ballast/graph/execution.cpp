@@ -191,6 +191,7 @@ private:
         NodeCall call{.node_id = node.id,
                       .class_type = node.declaration->class_type,
                       .inputs = {},
+                      .defaults = {},
                       .output_is_used = used_[index]};
         for (const auto& input : node.inputs) {
             if (const auto* link = std::get_if<Link>(&input.value))
@@ -200,8 +201,11 @@ private:
         }
         for (const auto& input : node.declaration->inputs) {
             if (input.is_hidden()) fill_hidden(call, input.type());
-            if (auto value = default_value(input); value && !call.has(input.name))
-                call.inputs.emplace(input.name, *std::move(value));
+            if (call.has(input.name)) continue;
+            auto value = default_value(input);
+            if (!value) continue;
+            call.inputs.emplace(input.name, *std::move(value));
+            call.defaults.insert(input.name);
         }
         return call;
     }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -46,6 +47,8 @@ struct NodeCall {
     std::string node_id;
     std::string class_type;
     std::map<std::string, Input, std::less<>> inputs;
+    /// Those of them that the workflow leaves to their defaults.
+    std::set<std::string, std::less<>> defaults{};
     /// Which outputs somebody in this workflow consumes; a loader reads only those parts. Outputs
     /// that nobody uses may be returned as null.
     std::vector<bool> output_is_used;

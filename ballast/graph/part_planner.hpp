@@ -90,7 +90,7 @@ private:
 
 /// A part planned beside models that are loaded.
 struct PlannedBeside {
-    std::vector<std::size_t> evicted{};  ///< of the loaded ones, in the order in which they go
+    std::vector<residency::Eviction> evicted{};  ///< who makes room, in that order
     Planned planned{};
 };
 

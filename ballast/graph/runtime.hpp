@@ -15,6 +15,7 @@
 #include "ballast/engine/device/ledger.hpp"
 #include "ballast/engine/machine/options.hpp"
 #include "ballast/engine/machine/profile.hpp"
+#include "ballast/engine/residency/retention.hpp"
 #include "ballast/graph/node_runner.hpp"
 
 namespace ballast::graph {
@@ -34,6 +35,9 @@ struct RuntimeOptions {
     bool is_real_time = false;      ///< copies of simulated devices take their time
     machine::MemoryOptions memory;  ///< limits among them
     std::string allocation;         ///< for networks whose loader says nothing; empty: automatic
+    /// Of models whose loader does not say whether they stay when memory is freed.
+    residency::Retention retention = residency::Retention::release;
+    bool is_retention_strict = false;  ///< what is kept never makes room
     ComputeType unet_type = ComputeType::automatic;
     ComputeType vae_type = ComputeType::automatic;
     ComputeType text_encoder_type = ComputeType::automatic;

@@ -24,10 +24,15 @@ NodeCall call_of(const ValidNode& node) {
     NodeCall call{.node_id = node.id,
                   .class_type = node.declaration->class_type,
                   .inputs = {},
+                  .defaults = {},
                   .output_is_used = {}};
-    for (const auto& input : node.declaration->inputs)
-        if (auto value = node.constant(input.name))
-            call.inputs.emplace(input.name, *std::move(value));
+    for (const auto& input : node.declaration->inputs) {
+        auto value = node.constant(input.name);
+        if (!value) continue;
+        call.inputs.emplace(input.name, *std::move(value));
+        if (std::ranges::find(node.inputs, input.name, &ValidInput::name) == node.inputs.end())
+            call.defaults.insert(input.name);
+    }
     return call;
 }
 
@@ -79,7 +84,9 @@ private:
         const auto key = std::pair(use.loader, use.part);
         if (const auto known = by_loader_.find(key); known != by_loader_.end())
             return known->second;
-        auto identity = identity_of(use, loader);
+        auto inputs = distribution_inputs(call_of(loader));
+        if (!inputs) return fail(std::move(inputs).error());
+        auto identity = identity_of(use, loader, *inputs);
         if (!identity) return fail(std::move(identity).error());
         auto index = found_.models.size();
         if (const auto same = by_identity_.find(*identity); same != by_identity_.end()) {
@@ -87,6 +94,7 @@ private:
         } else {
             auto opened = opened_model(*std::move(identity), use, loader);
             if (!opened) return fail(std::move(opened).error());
+            opened->wishes = *std::move(inputs);
             by_identity_.emplace(opened->identity, index);
             found_.models.push_back(*std::move(opened));
         }
@@ -94,13 +102,12 @@ private:
         return index;
     }
 
-    Result<ModelIdentity> identity_of(const ModelUse& use, const ValidNode& loader) const {
+    Result<ModelIdentity> identity_of(const ModelUse& use, const ValidNode& loader,
+                                      const DistributionInputs& inputs) const {
         const auto& file = files_.at(loader.id);
         auto path = folders_.model_path(file.folder, file.name);
         if (!path) return fail(std::move(path).error());
-        const auto inputs = distribution_inputs(call_of(loader));
-        if (!inputs) return fail(inputs.error());
-        const auto& asked = distribution_of(*inputs, *use.part);
+        const auto& asked = distribution_of(inputs, *use.part);
         ModelIdentity identity{.path = *std::move(path),
                                .part = std::string(use.part->name),
                                .compute = asked.compute,
@@ -153,6 +160,12 @@ private:
 };
 
 }  // namespace
+
+std::string loading_options(const ModelIdentity& identity) {
+    return fmt::format("{} on {} by {}", identity.part,
+                       identity.compute ? to_string(*identity.compute) : "any",
+                       identity.allocation);
+}
 
 Result<WorkflowModels> workflow_models(const ValidWorkflow& workflow, const Folders& folders,
                                        const std::string& allocation) {

@@ -11,6 +11,7 @@
 
 #include "ballast/engine/formats/tensor_directory.hpp"
 #include "ballast/engine/plan/block_table.hpp"
+#include "ballast/graph/distribution_inputs.hpp"
 #include "ballast/graph/folders.hpp"
 #include "ballast/graph/smaller_steps.hpp"
 #include "ballast/graph/valid_workflow.hpp"
@@ -28,6 +29,9 @@ struct ModelIdentity {
 
     auto operator<=>(const ModelIdentity&) const = default;
 };
+
+/// How the registry tells such weights from others of their file.
+std::string loading_options(const ModelIdentity& identity);
 
 /// One step that is taken with a model, and what is tried in turn where it does not fit.
 struct StepDemand {
@@ -47,6 +51,7 @@ struct WorkflowModel {
     plan::BlockTable table{};
     std::vector<StepDemand> demands{};  ///< each once
     bool is_shape_assumed = false;      ///< of some step
+    DistributionInputs wishes{};        ///< of its loader
 };
 
 /// A node computes with a model.

@@ -71,70 +71,141 @@ Result<std::vector<Ready>> all_ways(const WorkflowModel& model, const PlanningMa
     return ways;
 }
 
-/// Goes through a workflow and keeps account of what is loaded.
+/// Goes through a workflow and keeps account of what is loaded, as the runtime's registry does.
 class Walk {
 public:
-    explicit Walk(const plan::PlanMachine& machine) : machine_(machine) {}
+    Walk(const plan::PlanMachine& machine, const WorkflowModels& used, const WorkflowWishes& wishes)
+        : machine_(machine), used_(used), wishes_(wishes) {}
 
-    /// Plans the model unless it is loaded, in the first of `ways` that fits, else in the last.
-    void use(const WorkflowModel& model, const std::vector<Ready>& ways, std::size_t index,
-             std::string used_by) {
-        if (is_touched(index)) return;
+    /// Takes the `step`-th step. Plans its model unless it is loaded, in the first of `ways` that
+    /// fits, else in the last.
+    void take(std::size_t step, const std::vector<Ready>& ways) {
+        const auto index = used_.steps[step].model;
+        const auto& model = used_.models[index];
+        step_ = step;
+        const auto here = std::ranges::find(residents_, index, &Resident::model);
+        if (here != residents_.end() && here->is_complete) {
+            here->last_step = step;
+            return;
+        }
         WorkflowPhase phase{.name = model.name,
                             .node = model.loader,
-                            .used_by = std::move(used_by),
+                            .used_by = used_.steps[step].node,
                             .table = model.table,
                             .allocation = model.identity.allocation,
                             .is_shape_assumed = model.is_shape_assumed};
-        std::vector<std::size_t> gone;
+        const bool is_new = here == residents_.end();
+        if (!is_new) residents_.erase(here);  // what is left of it is room for it
+        std::vector<std::size_t> ejected;
+        if (is_new && model.wishes.eject_models.value_or(false)) ejected = others_to_eject();
+        for (const auto place : ejected) phase.evicted.push_back({name_of(place)});
+        erase(std::move(ejected));
+        plan(phase, ways);
+        residents_.push_back(
+            {.model = index,
+             .last_step = step,
+             .loaded = residency::loaded_by(model.name, model.table, phase.planned.plan)});
+        for (const auto& resident : residents_)
+            for (const auto& [device, bytes] : resident.loaded.held) phase.held[device] += bytes;
+        phases_.push_back(std::move(phase));
+    }
+
+    std::vector<WorkflowPhase> phases() { return std::move(phases_); }
+
+private:
+    struct Resident {
+        std::size_t model = 0;
+        std::size_t last_step = 0;
+        residency::Loaded loaded{};
+        bool is_complete = true;
+    };
+
+    [[nodiscard]] const std::string& name_of(std::size_t place) const {
+        return residents_[place].loaded.name;
+    }
+    [[nodiscard]] residency::RetentionFlag flag_of(const Resident& resident) const {
+        return retention_of(used_.models[resident.model].wishes, wishes_.retention);
+    }
+
+    [[nodiscard]] std::vector<std::size_t> others_to_eject() const {
+        std::vector<std::size_t> places;
+        for (std::size_t i = 0; i < residents_.size(); ++i) {
+            const auto flag = flag_of(residents_[i]);
+            if (!flag.is_said || flag.value == residency::Retention::release) places.push_back(i);
+        }
+        return places;
+    }
+
+    /// How many steps come before the one that uses the model again.
+    [[nodiscard]] std::optional<std::size_t> next_use(std::size_t model) const {
+        for (auto step = step_ + 1; step < used_.steps.size(); ++step)
+            if (used_.steps[step].model == model) return step - step_;
+        return std::nullopt;
+    }
+
+    [[nodiscard]] std::vector<residency::Loaded> loaded() const {
+        std::vector<residency::Loaded> list;
+        for (const auto& resident : residents_) {
+            auto loaded = resident.loaded;
+            loaded.standing = residency::standing_of(flag_of(resident));
+            loaded.is_idle =
+                !(wishes_.is_retention_strict && loaded.standing == residency::Standing::retained);
+            loaded.next_use = next_use(resident.model);
+            loaded.last_use = resident.last_step;
+            list.push_back(std::move(loaded));
+        }
+        return list;
+    }
+
+    /// Fills in the plan and makes the room that it needs.
+    void plan(WorkflowPhase& phase, const std::vector<Ready>& ways) {
+        std::vector<residency::Eviction> evicted;
         for (const auto& way : ways) {
-            gone = plan(phase, way);
+            auto found = plan_beside(machine_, loaded(), way.planner);
+            phase.planned = std::move(found.planned);
+            phase.shape = way.shape;
+            evicted = std::move(found.evicted);
             if (!phase.planned.plan.fits) continue;
             if (!way.how.empty())
                 phase.planned.plan.warnings.push_back("memory suffices only " + way.how);
             break;
         }
-        for (const auto place : gone) phase.evicted.push_back(residents_[place].name);
-        drop(std::move(gone));
-        residents_.push_back({.name = model.name, .held = residency::held_by(phase.planned.plan)});
-        loaded_.push_back(index);
-        for (const auto& resident : residents_)
-            for (const auto& [device, bytes] : resident.held) phase.held[device] += bytes;
-        phases_.push_back(std::move(phase));
-    }
-
-    std::vector<WorkflowPhase> take() { return std::move(phases_); }
-
-private:
-    /// Whether the model is loaded; then it is the one that was used last.
-    bool is_touched(std::size_t index) {
-        const auto at = std::ranges::find(loaded_, index);
-        if (at == loaded_.end()) return false;
-        const auto resident = residents_.begin() + (at - loaded_.begin());
-        std::rotate(at, at + 1, loaded_.end());
-        std::rotate(resident, resident + 1, residents_.end());
-        return true;
-    }
-
-    /// Fills in the plan; returns the places of those who go.
-    std::vector<std::size_t> plan(WorkflowPhase& phase, const Ready& way) const {
-        auto found = plan_beside(machine_, residents_, way.planner);
-        phase.planned = std::move(found.planned);
-        phase.shape = way.shape;
-        return std::move(found.evicted);
-    }
-
-    void drop(std::vector<std::size_t> gone) {
-        std::ranges::sort(gone, std::ranges::greater{});
-        for (const auto place : gone) {
-            residents_.erase(residents_.begin() + static_cast<std::ptrdiff_t>(place));
-            loaded_.erase(loaded_.begin() + static_cast<std::ptrdiff_t>(place));
+        std::vector<std::size_t> gone;
+        for (const auto& eviction : evicted) {
+            phase.evicted.push_back({name_of(eviction.index), eviction.part});
+            if (eviction.is_whole())
+                gone.push_back(eviction.index);
+            else
+                cut(residents_[eviction.index], eviction.part);
         }
+        erase(std::move(gone));
+    }
+
+    static void cut(Resident& resident, const std::map<DeviceId, Bytes>& part) {
+        resident.is_complete = false;
+        for (const auto& [device, bytes] : part) {
+            auto& held = resident.loaded.held[device];
+            held = held.minus_or_zero(bytes);
+            auto& tail = resident.loaded.tail[device];
+            Bytes gone;
+            auto end = tail.begin();
+            while (end != tail.end() && gone < bytes) gone += *end++;
+            tail.erase(tail.begin(), end);
+        }
+        std::erase_if(resident.loaded.held, [](const auto& each) { return each.second.is_zero(); });
+    }
+
+    void erase(std::vector<std::size_t> places) {
+        std::ranges::sort(places, std::ranges::greater{});
+        for (const auto place : places)
+            residents_.erase(residents_.begin() + static_cast<std::ptrdiff_t>(place));
     }
 
     const plan::PlanMachine& machine_;
-    std::vector<residency::Loaded> residents_;  ///< least recently used first
-    std::vector<std::size_t> loaded_;           ///< their indices among the models
+    const WorkflowModels& used_;
+    const WorkflowWishes& wishes_;
+    std::size_t step_ = 0;
+    std::vector<Resident> residents_;
     std::vector<WorkflowPhase> phases_;
 };
 
@@ -143,11 +214,11 @@ private:
 Result<std::vector<WorkflowPhase>> plan_workflow(const ValidWorkflow& workflow,
                                                  const Folders& folders,
                                                  const PlanningMachine& machine,
-                                                 const std::string& allocation) {
+                                                 const WorkflowWishes& wishes) {
     // also when no network follows it, and without blaming a node
-    if (auto policy = plan::parse_allocation(allocation, machine.context); !policy)
+    if (auto policy = plan::parse_allocation(wishes.allocation, machine.context); !policy)
         return fail(std::move(policy).error());
-    const auto used = workflow_models(workflow, folders, allocation);
+    const auto used = workflow_models(workflow, folders, wishes.allocation);
     if (!used) return fail(used.error());
     std::vector<std::vector<Ready>> ways;
     for (const auto& model : used->models) {
@@ -155,10 +226,9 @@ Result<std::vector<WorkflowPhase>> plan_workflow(const ValidWorkflow& workflow,
         if (!made) return fail(at_node(std::move(made).error(), model.loader));
         ways.push_back(*std::move(made));
     }
-    Walk walk(machine.devices);
-    for (const auto& step : used->steps)
-        walk.use(used->models[step.model], ways[step.model], step.model, step.node);
-    return walk.take();
+    Walk walk(machine.devices, *used, wishes);
+    for (std::size_t i = 0; i < used->steps.size(); ++i) walk.take(i, ways[used->steps[i].model]);
+    return walk.phases();
 }
 
 }  // namespace ballast::graph

@@ -7,12 +7,28 @@
 #include <vector>
 
 #include "ballast/engine/plan/block_table.hpp"
+#include "ballast/engine/residency/retention.hpp"
 #include "ballast/graph/folders.hpp"
 #include "ballast/graph/part_planner.hpp"
 #include "ballast/graph/planning_machine.hpp"
 #include "ballast/graph/valid_workflow.hpp"
 
 namespace ballast::graph {
+
+/// A model makes room for another one.
+struct WorkflowEviction {
+    std::string name{};
+    std::map<DeviceId, Bytes> part{};  ///< of its tail; empty: all of it
+
+    bool operator==(const WorkflowEviction&) const = default;
+};
+
+/// What holds for all models of a workflow.
+struct WorkflowWishes {
+    std::string allocation{};  ///< for networks whose loader says nothing; empty: automatic
+    residency::Retention retention = residency::Retention::release;  ///< likewise
+    bool is_retention_strict = false;  ///< what is kept never makes room
+};
 
 /// One model is loaded, beside those that are there.
 struct WorkflowPhase {
@@ -21,8 +37,8 @@ struct WorkflowPhase {
     std::string used_by{};  ///< id of the node that needs the model now
     plan::BlockTable table{};
     Planned planned{};
-    std::vector<std::string> evicted{};  ///< names of the models that go before, in that order
-    std::string allocation{};            ///< what was asked for; empty: automatic
+    std::vector<WorkflowEviction> evicted{};  ///< who makes room before, in that order
+    std::string allocation{};                 ///< what was asked for; empty: automatic
     /// Of all steps that the workflow takes with the model, the one that needs the most; smaller
     /// where only that fits, and the smallest where nothing does.
     models::StepShape shape{};
@@ -34,7 +50,7 @@ struct WorkflowPhase {
 /// One phase for each time that a model is loaded, in the order of execution: one per file, part
 /// and wish when it is first used, and another one if it had to go and is used again. Models of the
 /// same file, part and wish are one, whichever nodes load them. A network whose loader does not say
-/// where it goes follows `allocation`, in the full form; empty: automatic.
+/// where it goes follows `wishes.allocation`, in the full form; empty: automatic.
 ///
 /// Where steps as the workflow asks for them do not fit, they are planned as the runtime takes them
 /// then: with one text at a time, in tiles. A phase that does not fit even so is a phase, too
@@ -45,6 +61,6 @@ struct WorkflowPhase {
 Result<std::vector<WorkflowPhase>> plan_workflow(const ValidWorkflow& workflow,
                                                  const Folders& folders,
                                                  const PlanningMachine& machine,
-                                                 const std::string& allocation);
+                                                 const WorkflowWishes& wishes);
 
 }  // namespace ballast::graph

@@ -126,6 +126,7 @@ TEST(DistributionInputs, TheAdvancedCheckpointSpeaksOfEachModel) {
                   .text_encoder = {.compute = kGpu1, .allocation = "cuda:1,50%;cpu,50%#cuda:1"},
                   .autoencoder = {.compute = kCpu},
                   .keep_loaded = false,
+                  .is_keep_loaded_said = true,
                   .high_precision_loras = false}));
 }
 
@@ -146,6 +147,20 @@ TEST(DistributionInputs, RetentionIsToldWhereItIsAnInput) {
         << "it speaks of the other models, not of this one";
     EXPECT_EQ(inputs_of("UNETLoaderMultiGPU", {}).keep_loaded, std::nullopt)
         << "as with ordinary loaders";
+}
+
+TEST(DistributionInputs, ADefaultOfRetentionIsNotTheUsersWord) {
+    using residency::Retention;
+    auto made = call("UNETLoaderDisTorch2MultiGPU", {{"keep_loaded", true}});
+    EXPECT_EQ(retention_of(*distribution_inputs(made), Retention::release),
+              (residency::RetentionFlag{.value = Retention::keep, .is_said = true}));
+    made.defaults.insert("keep_loaded");
+    EXPECT_EQ(retention_of(*distribution_inputs(made), Retention::release),
+              (residency::RetentionFlag{.value = Retention::keep, .is_said = false}));
+    const auto ordinary = *distribution_inputs(call("UNETLoader", {}));
+    EXPECT_EQ(retention_of(ordinary, Retention::release).value, Retention::release);
+    EXPECT_EQ(retention_of(ordinary, Retention::keep),
+              (residency::RetentionFlag{.value = Retention::keep, .is_said = false}));
 }
 
 TEST(DistributionInputs, WhatIsNoDeviceIsRefusedWithItsPlace) {

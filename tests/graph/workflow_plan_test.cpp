@@ -48,6 +48,12 @@ std::vector<std::string> names(const Phases& phases) {
     return list;
 }
 
+std::vector<std::string> names_of(const std::vector<WorkflowEviction>& evictions) {
+    std::vector<std::string> list;
+    for (const auto& each : evictions) list.push_back(each.name);
+    return list;
+}
+
 class PlanOfAWorkflow : public ::testing::Test {
 protected:
     PlanOfAWorkflow() {
@@ -90,7 +96,7 @@ protected:
         const auto workflow =
             testing::valid(testing::workflow_of(nodes.dump()),
                            standard_catalogue(Devices(offered_devices(machine_))), folders_);
-        return plan_workflow(workflow, folders_, machine_, allocation);
+        return plan_workflow(workflow, folders_, machine_, {.allocation = allocation});
     }
     Phases phases(std::string_view changes = "{}", const std::string& allocation = {}) const {
         auto made = planned(changes, allocation);
@@ -139,9 +145,9 @@ TEST_F(PlanOfAWorkflow, OnASmallCardTheTextEncoderGoesBeforeTheNetwork) {
     leave(kGpu0, alone);
     const auto made = phases();
     EXPECT_THAT(made[0].evicted, IsEmpty());
-    EXPECT_THAT(made[1].evicted, ElementsAre("sd.safetensors (text)"));
+    EXPECT_THAT(names_of(made[1].evicted), ElementsAre("sd.safetensors (text)"));
     EXPECT_TRUE(made[1].planned.plan.moved.is_zero()) << "alone it fits to the byte";
-    EXPECT_THAT(made[2].evicted, ElementsAre("sd.safetensors (unet)"));
+    EXPECT_THAT(names_of(made[2].evicted), ElementsAre("sd.safetensors (unet)"));
     EXPECT_EQ(made[2].held.at(kGpu0), made[2].table.bytes());
 }
 
@@ -165,7 +171,7 @@ TEST_F(PlanOfAWorkflow, WhatHadToGoAndIsUsedAgainIsLoadedAgain) {
                                          "net.safetensors (unet)", "sd.safetensors (unet)",
                                          "sd.safetensors (vae)"));
     EXPECT_EQ(made[3].used_by, "22");
-    EXPECT_THAT(made[3].evicted, ElementsAre("net.safetensors (unet)"));
+    EXPECT_THAT(names_of(made[3].evicted), ElementsAre("net.safetensors (unet)"));
 }
 
 TEST_F(PlanOfAWorkflow, WhatWasUsedALongTimeAgoGoesFirst) {
@@ -193,7 +199,8 @@ TEST_F(PlanOfAWorkflow, WhatWasUsedALongTimeAgoGoesFirst) {
     leave(kGpu1, Bytes{});
     leave(kGpu0, roomy[2].held.at(kGpu0) + roomy[2].planned.plan.activations);
     const auto third = find(phases(changes), "third.safetensors (unet)");
-    EXPECT_THAT(third.evicted, ElementsAre("sd.safetensors (text)", "net.safetensors (unet)"));
+    EXPECT_THAT(names_of(third.evicted),
+                ElementsAre("sd.safetensors (text)", "net.safetensors (unet)"));
 }
 
 TEST_F(PlanOfAWorkflow, WeightsThatTwoLoadersReadAreLoadedOnce) {
@@ -340,7 +347,7 @@ TEST_F(PlanOfAWorkflow, WhereNothingFitsWhatIsMissingIsToldWithoutThoseWhoCanGo)
         phases(R"({"5":{"inputs":{"width":16384,"height":16384}}})", "cuda:0,100%#cuda:0");
     const auto& network = find(made, "sd.safetensors (unet)");
     EXPECT_EQ(network.planned.plan.shortfall.at(kGpu0).available, room.count());
-    EXPECT_THAT(network.evicted, ElementsAre("sd.safetensors (text)"));
+    EXPECT_THAT(names_of(network.evicted), ElementsAre("sd.safetensors (text)"));
 }
 
 TEST_F(PlanOfAWorkflow, SaysWhatIsMissingWhereAPhaseDoesNotFit) {

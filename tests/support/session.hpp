@@ -59,6 +59,7 @@ public:
     }
 
     [[nodiscard]] runtime::nodes::Session& session() { return session_; }
+    [[nodiscard]] residency::Registry& registry() { return session_.bench()->registry(); }
     [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
 
     NodeNotes notes;

@@ -177,6 +177,28 @@ inline constexpr auto kRows = std::to_array<Setting>({
     {.name = "cpu-vae", .group = memory,
      .commands = kRunCommand | kMachineCommands,
      .help = "Run the VAE on the processor"},
+    {.name = "default-retention", .type = choice, .value_name = "WHAT", .fallback = "release",
+     .choices = "release|keep", .group = memory, .commands = kRunCommand | kPlanCommand,
+     .help = "Whether models stay when memory is freed whose loader does not say so "
+             "(keep_loaded): release, keep"},
+    {.name = "strict-retention", .group = memory, .commands = kRunCommand | kPlanCommand,
+     .help = "Never let a model that is kept make room for another one, refuse the other instead"},
+    {.name = "keep", .type = text, .value_name = "NAME", .arity = list, .group = memory,
+     .reach = command_line,
+     .help = "Keep the model NAME loaded whatever is freed: a file's name, or that of one of its "
+             "parts, e.g. \"sd15.safetensors (vae)\"; may be repeated"},
+    {.name = "free-between", .type = choice, .value_name = "WHAT", .fallback = "none",
+     .choices = "none|models|cache|both", .group = memory, .reach = command_line,
+     .help = "With --repeat, free memory after each run: models that are not kept, the results of "
+             "nodes (cache), or both"},
+    {.name = "eject-between", .type = text, .value_name = "NAME", .arity = list, .group = memory,
+     .reach = command_line,
+     .help = "With --repeat, let the model NAME go after each run, kept or not; may be repeated"},
+    {.name = "unload-between", .group = memory, .reach = command_line,
+     .help = "With --repeat, let every model go after each run, kept or not"},
+    {.name = "memory-log", .group = output,
+     .help = "Log what each device holds around loading and freeing, as ComfyUI-MultiGPU does, at "
+             "the level focus"},
     {.name = "allocation", .type = text, .value_name = "TEXT", .group = memory,
      .commands = kRunCommand | kPlanCommand,
      .help = "Say which device holds how much of a model: cuda:0,2.5gb;cpu,* or cuda:0,25%;cpu,75% "

@@ -45,14 +45,46 @@ std::size_t BlockLayout::place(std::size_t tensor) const {
     return pieces[tensor].at;
 }
 
-Layout lay_out(const plan::BlockTable& table, const std::vector<DeviceId>& homes) {
-    struct Unit {
-        std::size_t block;
-        std::size_t piece;
-        std::size_t size;
-    };
+namespace {
+
+/// Gives each block of a device its segment.
+void cut_into_segments(Layout& layout, const std::vector<DeviceId>& homes, Bytes full) {
+    std::map<DeviceId, std::size_t> open;
+    for (std::uint32_t b = 0; b < homes.size(); ++b) {
+        if (homes[b].kind == DeviceKind::disk) continue;
+        auto& block = layout.blocks[b];
+        const auto [current, is_first] = open.try_emplace(homes[b], layout.segments.size());
+        if (is_first || Bytes{layout.segments[current->second].size} >= full) {
+            current->second = layout.segments.size();
+            layout.segments.push_back({.device = homes[b]});
+        }
+        auto& segment = layout.segments[current->second];
+        segment.blocks.push_back(b);
+        segment.size += block.size;
+        block.segment = current->second;
+    }
+}
+
+/// Gives each piece of the segment's blocks its place in it.
+void fill(const Segment& segment, std::vector<BlockLayout>& blocks) {
+    std::vector<Piece*> pieces;
+    for (const auto b : segment.blocks)
+        for (auto& piece : blocks[b].pieces) pieces.push_back(&piece);
+    std::ranges::stable_sort(pieces, std::ranges::greater{},
+                             [](const Piece* piece) { return alignment_of(piece->size); });
+    std::size_t end = 0;
+    for (auto* piece : pieces) {
+        piece->at = end;
+        end += piece->size;
+    }
+}
+
+}  // namespace
+
+Layout lay_out(const plan::BlockTable& table, const std::vector<DeviceId>& homes,
+               Bytes least_segment) {
+    constexpr std::uint64_t kSegments = 32;
     Layout layout;
-    std::vector<Unit> units;
     const auto& blocks = table.blocks();
     for (std::size_t b = 0; b < blocks.size(); ++b) {
         auto inner = inner_layout(blocks[b]);
@@ -64,18 +96,12 @@ Layout lay_out(const plan::BlockTable& table, const std::vector<DeviceId>& homes
                 for (std::size_t t = 0; t < inner.tensors.size(); ++t)
                     inner.pieces.push_back(
                         {.within = inner.tensors[t], .size = blocks[b].tensors[t].bytes.count()});
-            for (std::size_t p = 0; p < inner.pieces.size(); ++p)
-                units.push_back({b, p, inner.pieces[p].size});
         }
         layout.blocks.push_back(std::move(inner));
     }
-    std::ranges::stable_sort(units, std::ranges::greater{},
-                             [](const Unit& unit) { return alignment_of(unit.size); });
-    for (const auto& unit : units) {
-        auto& end = layout.regions[homes[unit.block]];
-        layout.blocks[unit.block].pieces[unit.piece].at = end;
-        end += unit.size;
-    }
+    cut_into_segments(layout, homes,
+                      std::max(Bytes{table.bytes().count() / kSegments}, least_segment));
+    for (const auto& segment : layout.segments) fill(segment, layout.blocks);
     return layout;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -68,8 +69,7 @@ std::span<const std::byte> Pin::bytes(std::size_t tensor) const {
     const auto& layout = store_->layout_.blocks[id_.index];
     const auto size = block().tensors[tensor].bytes.count();
     if (slot_) return store_->ring_->bytes(*slot_).subspan(layout.tensors[tensor], size);
-    const auto& region = store_->regions_.at(store_->plan_.homes[id_.index]);
-    return {region.data() + layout.place(tensor), size};
+    return {store_->rooms_[layout.segment].memory.data() + layout.place(tensor), size};
 }
 
 WeightStore::WeightStore(LoadRequest request)
@@ -93,6 +93,11 @@ bool WeightStore::is_streamed(plan::BlockId id) const {
 }
 
 Result<Pin> WeightStore::pin(plan::BlockId id) const {
+    if (!is_complete_)
+        return fail(Error{.code = Code::internal,
+                          .what = "cannot use the weights",
+                          .why = "a part of the model has made room for others",
+                          .hint = "load the model again before it is used"});
     std::optional<std::size_t> slot;
     if (is_streamed(id)) {
         auto brought =
@@ -109,7 +114,7 @@ Result<Pin> WeightStore::pin(plan::BlockId id) const {
 }
 
 std::span<const std::byte> WeightStore::at_home(plan::BlockId id, const Piece& piece) const {
-    return {regions_.at(plan_.homes[id.index]).data() + piece.at, piece.size};
+    return {rooms_[layout_.blocks[id.index].segment].memory.data() + piece.at, piece.size};
 }
 
 Result<void> WeightStore::bring(plan::BlockId id, std::span<std::byte> slot) const {
@@ -159,27 +164,127 @@ Result<void> WeightStore::check() const {
     return {};
 }
 
+std::map<DeviceId, Bytes> WeightStore::present() const {
+    auto sums = layout_.per_device;
+    for (std::size_t s = 0; s < rooms_.size(); ++s) {
+        if (rooms_[s].is_filled) continue;
+        const auto& segment = layout_.segments[s];
+        sums[segment.device] = sums[segment.device].minus_or_zero(Bytes{segment.size});
+    }
+    return sums;
+}
+
+std::map<DeviceId, Bytes> WeightStore::held() const {
+    std::map<DeviceId, Bytes> sums;
+    for (const auto& room : rooms_)
+        if (!room.reservation.bytes().is_zero())
+            sums[room.reservation.device()] += room.reservation.bytes();
+    if (!ring_reservation_.bytes().is_zero()) sums[plan_.compute] += ring_reservation_.bytes();
+    return sums;
+}
+
+std::vector<Bytes> WeightStore::tail(DeviceId device) const {
+    std::vector<Bytes> pieces;
+    if (device == plan_.compute && !ring_reservation_.bytes().is_zero())
+        pieces.push_back(ring_reservation_.bytes());
+    for (auto s = rooms_.size(); s-- > 0;)
+        if (layout_.segments[s].device == device && !rooms_[s].reservation.bytes().is_zero())
+            pieces.push_back(rooms_[s].reservation.bytes());
+    return pieces;
+}
+
+Bytes WeightStore::release_tail(DeviceId device, Bytes bytes) {
+    if (pins() != 0) throw std::logic_error("weights that somebody computes with cannot go");
+    Bytes gone;
+    if (device == plan_.compute && ring_ && gone < bytes) {
+        ring_.reset();
+        gone += ring_reservation_.bytes();
+        ring_reservation_.release();
+    }
+    for (auto s = rooms_.size(); s-- > 0 && gone < bytes;) {
+        if (layout_.segments[s].device != device) continue;
+        gone += rooms_[s].reservation.bytes();
+        rooms_[s].clear();
+    }
+    if (!gone.is_zero()) is_complete_ = false;
+    return gone;
+}
+
+void WeightStore::Room::clear() {
+    memory = {};  // before the account says that it is free
+    reservation.release();
+    is_filled = false;
+}
+
+void WeightStore::let_go() {
+    if (pins() != 0) throw std::logic_error("weights that somebody computes with cannot go");
+    for (auto& room : rooms_) room.clear();
+    ring_.reset();
+    ring_reservation_.release();
+    in_file_.release();
+    is_complete_ = false;
+}
+
+/// Takes the segments that both have.
+void WeightStore::take_over(WeightStore& former) {
+    if (former.pins() != 0) throw std::logic_error("weights that somebody computes with stay");
+    std::map<std::pair<DeviceId, std::uint32_t>, std::size_t> by_first_block;
+    for (std::size_t s = 0; s < former.rooms_.size(); ++s)
+        if (former.rooms_[s].is_filled) {
+            const auto& segment = former.layout_.segments[s];
+            by_first_block.emplace(std::pair(segment.device, segment.blocks.front()), s);
+        }
+    for (std::size_t s = 0; s < rooms_.size(); ++s) {
+        const auto& wanted = layout_.segments[s];
+        const auto found = by_first_block.find({wanted.device, wanted.blocks.front()});
+        if (found == by_first_block.end()) continue;
+        if (former.layout_.segments[found->second] != wanted) continue;
+        rooms_[s] = std::exchange(former.rooms_[found->second], {});
+        taken_over_ += Bytes{wanted.size};
+    }
+}
+
 Result<void> WeightStore::reserve() {
-    const auto take = [&](DeviceId device, Bytes bytes, device::Tag tag) -> Result<void> {
+    const auto take = [&](DeviceId device, Bytes bytes, device::Tag tag,
+                          device::Reservation& place) -> Result<void> {
         auto reservation = ledger_->reserve(device, bytes, tag);
         if (!reservation) return fail(std::move(reservation).error());
-        reservations_.push_back(*std::move(reservation));
+        place = *std::move(reservation);
         return {};
     };
-    for (const auto& [device, bytes] : layout_.per_device)
-        if (auto taken = take(device, bytes, device::Tag::weights); !taken) return taken;
+    // in one piece for each device, so that a refusal tells all that is missing there
+    std::map<DeviceId, Bytes> missing;
+    for (std::size_t s = 0; s < rooms_.size(); ++s)
+        if (!rooms_[s].is_filled)
+            missing[layout_.segments[s].device] += Bytes{layout_.segments[s].size};
+    for (const auto& [device, bytes] : missing) {
+        device::Reservation probe;
+        if (auto taken = take(device, bytes, device::Tag::weights, probe); !taken) return taken;
+    }
+    for (std::size_t s = 0; s < rooms_.size(); ++s) {
+        const auto& segment = layout_.segments[s];
+        if (rooms_[s].is_filled) continue;
+        auto taken =
+            take(segment.device, Bytes{segment.size}, device::Tag::weights, rooms_[s].reservation);
+        if (!taken) return taken;
+    }
+    const auto in_file = layout_.per_device.find(kDisk);
+    if (in_file != layout_.per_device.end())
+        if (auto taken = take(kDisk, in_file->second, device::Tag::weights, in_file_); !taken)
+            return taken;
     if (plan_.ring.is_zero()) return {};
-    return take(plan_.compute, plan_.ring, device::Tag::ring);
+    return take(plan_.compute, plan_.ring, device::Tag::ring, ring_reservation_);
 }
 
 Result<void> WeightStore::allocate() {
     const auto on = [&](DeviceId device, Bytes size) {
         return transfers_->devices().find(device)->allocate(size);
     };
-    for (const auto& [device, size] : layout_.regions) {
-        auto memory = on(device, Bytes{size});
+    for (std::size_t s = 0; s < rooms_.size(); ++s) {
+        if (rooms_[s].is_filled) continue;
+        auto memory = on(layout_.segments[s].device, Bytes{layout_.segments[s].size});
         if (!memory) return fail(std::move(memory).error());
-        regions_.emplace(device, *std::move(memory));
+        rooms_[s].memory = *std::move(memory);
     }
     Bytes largest;
     for (std::uint32_t i = 0; i < plan_.homes.size(); ++i)
@@ -196,34 +301,47 @@ Result<void> WeightStore::allocate() {
 
 Result<void> WeightStore::read() {
     std::vector<FileRange> ranges;
-    for (std::size_t b = 0; b < table_.blocks().size(); ++b) {
-        const auto home = plan_.homes[b];
-        if (home.kind == DeviceKind::disk) continue;
-        const auto& tensors = table_.blocks()[b].tensors;
-        for (std::size_t t = 0; t < tensors.size(); ++t)
-            ranges.push_back({tensors[t].offset,
-                              {home,
-                               {regions_.at(home).data() + layout_.blocks[b].place(t),
-                                tensors[t].bytes.count()}}});
+    for (std::size_t s = 0; s < rooms_.size(); ++s) {
+        if (rooms_[s].is_filled) continue;
+        const auto& segment = layout_.segments[s];
+        for (const auto b : segment.blocks) {
+            const auto& tensors = table_.blocks()[b].tensors;
+            for (std::size_t t = 0; t < tensors.size(); ++t)
+                ranges.push_back({tensors[t].offset,
+                                  {segment.device,
+                                   {rooms_[s].memory.data() + layout_.blocks[b].place(t),
+                                    tensors[t].bytes.count()}}});
+        }
     }
-    return read_ranges(*reader_, ranges, *transfers_, *ledger_, reading_threads_);
+    auto done = read_ranges(*reader_, ranges, *transfers_, *ledger_, reading_threads_);
+    if (!done) return done;
+    for (auto& room : rooms_) room.is_filled = true;
+    return {};
 }
 
-Result<std::shared_ptr<const WeightStore>> WeightStore::load(LoadRequest request) {
+Result<std::shared_ptr<WeightStore>> WeightStore::load(LoadRequest request) {
     if (!request.plan.fits) {
         auto error = cannot_load(Code::does_not_fit, "the plan does not fit",
                                  "make a plan that fits, or free memory first");
         error.shortfall = request.plan.shortfall;
         return fail(std::move(error));
     }
+    const auto former = std::move(request.former);
+    const auto least_segment = request.least_segment;
     std::shared_ptr<WeightStore> store(new WeightStore(std::move(request)));
     if (auto checked = store->check(); !checked) return fail(std::move(checked).error());
-    store->layout_ = lay_out(store->table_, store->plan_.homes);
+    store->layout_ = lay_out(store->table_, store->plan_.homes, least_segment);
     store->layout_.per_device.try_emplace(store->plan_.compute);
     if (auto broken = broken_promise(store->plan_.per_device, store->layout_.per_device))
         return fail(*std::move(broken));
+    store->rooms_.resize(store->layout_.segments.size());
+    if (former) {
+        store->take_over(*former);
+        former->let_go();
+    }
     for (const auto step : {&WeightStore::reserve, &WeightStore::allocate, &WeightStore::read})
         if (auto done = ((*store).*step)(); !done) return fail(std::move(done).error());
+    store->is_complete_ = true;
     if (!store->layout_.per_device.contains(kDisk)) store->reader_.reset();
     return store;
 }

@@ -49,6 +49,10 @@ private:
 };
 
 struct LoadRequest {
+    /// The same model, loaded by another plan, or in part; its owner gives it up. Segments that
+    /// both plans have stay where they are and are not read again; all others go before anything is
+    /// allocated. Null: all is read. Nobody may have pins on it.
+    std::shared_ptr<WeightStore> former{};
     std::shared_ptr<const formats::Reader> reader;
     plan::BlockTable table;
     plan::Plan plan;
@@ -56,18 +60,19 @@ struct LoadRequest {
     device::Transfers* transfers = nullptr;  ///< of the plan's devices, must outlive the store too;
                                              ///< null: the host alone
     unsigned reading_threads = 2;
+    Bytes least_segment = kLeastSegment;  ///< as `lay_out` takes it
 };
 
-/// The blocks of one model, in the memory of their homes. Immutable after loading; pins from any
-/// thread.
+/// The blocks of one model, in the memory of their homes. Pins from any thread.
 class WeightStore {
 public:
     /// Lays the blocks out, reserves what that takes on every device (all or nothing), allocates
-    /// it, then reads. Nothing stays reserved when it fails. Before anything is read:
-    /// `does_not_fit` (the plan, or a limit), `not_available` (a device that is not there),
-    /// `out_of_memory` (a device refuses), `internal` (a plan of another model, or one that
-    /// promises other bytes than its blocks take). After that, what reader and devices say.
-    static Result<std::shared_ptr<const WeightStore>> load(LoadRequest request);
+    /// it, then reads. Nothing stays reserved when it fails, of the former store neither, unless
+    /// the plan itself is refused. Before anything is read: `does_not_fit` (the plan, or a limit),
+    /// `not_available` (a device that is not there), `out_of_memory` (a device refuses), `internal`
+    /// (a plan of another model, or one that promises other bytes than its blocks take). After
+    /// that, what reader and devices say.
+    static Result<std::shared_ptr<WeightStore>> load(LoadRequest request);
 
     WeightStore(const WeightStore&) = delete;
     WeightStore& operator=(const WeightStore&) = delete;
@@ -79,6 +84,26 @@ public:
     /// stay in the file.
     [[nodiscard]] const std::map<DeviceId, Bytes>& realised() const { return layout_.per_device; }
 
+    /// Blocks that are there now, by home, those in the file included: `realised` without what has
+    /// made room.
+    [[nodiscard]] std::map<DeviceId, Bytes> present() const;
+    /// What is held on each device now: blocks that are there, and the ring.
+    [[nodiscard]] std::map<DeviceId, Bytes> held() const;
+    /// What `release_tail` would let go on `device`, in that order.
+    [[nodiscard]] std::vector<Bytes> tail(DeviceId device) const;
+
+    /// Lets go what lies on `device` until at least `bytes` have gone or nothing is left: the ring
+    /// first, then segments from the end of the model. Nothing is copied; the file has it all.
+    /// Returns how much went. Nobody may have pins, and none are granted until the model was loaded
+    /// again with this as its former store. Not beside other calls.
+    Bytes release_tail(DeviceId device, Bytes bytes);
+    /// Lets all go, as `release_tail` does.
+    void let_go();
+    /// Whether all is there that the plan wants.
+    [[nodiscard]] bool is_complete() const { return is_complete_; }
+    /// Segments of the former store that this one took over, in bytes.
+    [[nodiscard]] Bytes taken_over() const { return taken_over_; }
+
     /// Pins one block. A resident block is always granted; one from elsewhere is copied first,
     /// which fails as the ring, the devices and the reader say.
     Result<Pin> pin(plan::BlockId id) const;
@@ -89,8 +114,18 @@ public:
 private:
     friend class Pin;
 
+    /// What is held for one segment.
+    struct Room {
+        void clear();
+
+        device::Reservation reservation{};
+        device::Memory memory{};
+        bool is_filled = false;
+    };
+
     explicit WeightStore(LoadRequest request);
     Result<void> check() const;
+    void take_over(WeightStore& former);
     Result<void> reserve();
     Result<void> allocate();
     Result<void> read();
@@ -108,9 +143,12 @@ private:
     std::optional<device::DeviceSet> own_devices_;
     std::unique_ptr<device::Transfers> own_transfers_;
     Layout layout_;
-    std::vector<device::Reservation> reservations_;
-    std::map<DeviceId, device::Memory> regions_;
-    std::unique_ptr<Ring> ring_;  ///< null if nothing is streamed
+    std::vector<Room> rooms_;  ///< one per segment of the layout
+    device::Reservation ring_reservation_;
+    device::Reservation in_file_;  ///< of blocks that stay on disk: for reports
+    std::unique_ptr<Ring> ring_;   ///< null if nothing is streamed
+    bool is_complete_ = false;
+    Bytes taken_over_;
     mutable std::atomic<std::size_t> pins_{0};
 };
 

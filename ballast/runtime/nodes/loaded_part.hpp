@@ -1,7 +1,7 @@
 #pragma once
 // One component of a weight file (network, text encoder, autoencoder) whose weights are read when
-// they are first needed, placed by a plan for what is computed then, and shared by everything that
-// was made from the same file.
+// they are first needed, placed by a plan for what is computed then. The registry owns the weights;
+// a part only knows how to ask for them, and does so again when they have gone.
 
 #include <filesystem>
 #include <functional>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ballast/engine/formats/tensor_directory.hpp"
+#include "ballast/engine/residency/registry.hpp"
 #include "ballast/graph/part_planner.hpp"
 #include "ballast/graph/runtime.hpp"
 #include "ballast/runtime/nodes/workbench.hpp"
@@ -21,15 +22,13 @@
 
 namespace ballast::runtime::nodes {
 
-class LoadedPart;
-
 /// The weights of a part for calls of one shape: while it lives, the part stays where it is, and
 /// the activations of such a call are reserved where it computes.
 class [[nodiscard]] PartUse {
 public:
     PartUse(PartUse&& other) noexcept = default;
     PartUse& operator=(PartUse&& other) = delete;
-    ~PartUse();
+    ~PartUse() = default;
 
     [[nodiscard]] const WeightSource& weights() const { return source_; }
 
@@ -54,11 +53,11 @@ public:
 
 private:
     friend class LoadedPart;
-    PartUse(std::shared_ptr<LoadedPart> part, device::Reservation activations,
+    PartUse(residency::ModelUse model, device::Reservation activations,
             std::unique_ptr<PassListener> listener, WeightSource source, Traffic::Watch watch,
             bool is_simulated);
 
-    std::shared_ptr<LoadedPart> part_;
+    residency::ModelUse model_;  ///< outlives the source
     device::Reservation activations_;
     std::unique_ptr<PassListener> listener_;
     WeightSource source_;
@@ -67,58 +66,43 @@ private:
 };
 
 /// For one thread.
-class LoadedPart : public std::enable_shared_from_this<LoadedPart> {
+class LoadedPart {
 public:
     struct Description {
         std::string name;  ///< for reports: "sd15.safetensors (unet)"
         std::string node;  ///< id of the loader
-        std::filesystem::path file;
+        residency::ModelKey key;
         std::shared_ptr<const formats::TensorDirectory> directory;
         const models::sd::Part* part = nullptr;
         plan::BlockTable table;
         at::ScalarType compute_type = at::kFloat;
         graph::PlacementWish wish;
+        residency::RetentionFlag retention;
+        bool ejects_others = false;
     };
     LoadedPart(Description description, std::shared_ptr<Workbench> bench);
-    LoadedPart(const LoadedPart&) = delete;
-    LoadedPart& operator=(const LoadedPart&) = delete;
-    ~LoadedPart();
-
-    [[nodiscard]] const Description& description() const { return description_; }
-    [[nodiscard]] bool is_loaded() const { return store_ != nullptr; }
-    [[nodiscard]] bool is_in_use() const { return users_ > 0; }
-    /// Weights and ring by device; nothing if it is not loaded.
-    [[nodiscard]] std::map<DeviceId, Bytes> held() const;
 
     /// Ready for calls of that shape: plans, lets go what must go, and reads the weights unless
     /// they are where the plan wants them, or as good for these calls. Throws `Failure`:
     /// `does_not_fit` before anything is read, naming the loader; what was loaded stays then.
     [[nodiscard]] PartUse use(const models::StepShape& shape);
 
-    /// Lets the weights go; nobody may use them.
-    void drop();
-
 private:
-    friend class PartUse;
-
     [[nodiscard]] graph::PartPlanner planner_for(const models::StepShape& shape);
-    [[nodiscard]] graph::PlannedBeside plan_for(const models::StepShape& shape,
-                                                const std::vector<LoadedPart*>& others);
-    [[nodiscard]] bool has_room_for(Bytes activations) const;
     [[nodiscard]] device::Reservation reserve_activations(DeviceId compute);
     void ensure(const models::StepShape& shape);
-    void load(const plan::Plan& plan);
-    void tell(const plan::Plan& plan) const;
-    [[noreturn]] void refuse(const plan::Plan& plan) const;
-    [[nodiscard]] graph::ModelReport report() const;
+    void load(const graph::PartPlanner& planner);
+    void tell(const weights::WeightStore& store) const;
+    [[nodiscard]] graph::ModelReport report(const weights::WeightStore& store) const;
 
     Description description_;
     std::shared_ptr<Workbench> bench_;
-    std::shared_ptr<const weights::WeightStore> store_;
-    std::optional<models::StepShape> shape_;  ///< that the store was planned for
-    graph::Planned planned_;                  ///< the latest plan
+    residency::ModelSource source_;
+    residency::ModelHandle handle_;
+    std::optional<models::StepShape> shape_;  ///< that the model was last planned for
+    plan::Plan plan_;                         ///< the one made then
+    std::vector<plan::PlanBlock> blocks_;     ///< what it was made of
     plan::Policy policy_;
-    int users_ = 0;
 };
 
 }  // namespace ballast::runtime::nodes

@@ -9,6 +9,7 @@
 #include "ballast/graph/distribution_inputs.hpp"
 #include "ballast/graph/distribution_nodes.hpp"
 #include "ballast/graph/suitable_loader.hpp"
+#include "ballast/graph/workflow_models.hpp"
 #include "ballast/models/family.hpp"
 #include "ballast/runtime/nodes/compute_types.hpp"
 #include "ballast/runtime/nodes/implementation.hpp"
@@ -28,6 +29,7 @@ public:
           class_(graph::base_class(call.class_type)),
           name_(call.text(input)),
           path_(value_or_throw(context.session.folders().model_path(folder, name_))),
+          key_(value_or_throw(residency::model_key(path_, {}))),  // before the header is read
           directory_(std::make_shared<const formats::TensorDirectory>(
               value_or_throw(formats::open_tensors(path_)))),
           wishes_(value_or_throw(graph::distribution_inputs(call))) {
@@ -44,12 +46,10 @@ public:
         const auto type = compute_type(options.unet_type, "network", *context_);
         auto wish = wish_of(wishes_.network);
         if (wish.allocation.empty() && !wish.compute) wish.allocation = options.allocation;
-        return shared<UNetModel>(models::sd::kUNetPart, type, wish, [&] {
-            auto network = networks::sd::UNet::build(description.config, description.table);
-            return std::make_shared<UNetModel>(
-                description.config, std::move(network),
-                part(models::sd::kUNetPart, std::move(description.table), type, wish));
-        });
+        auto network = networks::sd::UNet::build(description.config, description.table);
+        return std::make_shared<UNetModel>(
+            description.config, std::move(network),
+            part(models::sd::kUNetPart, std::move(description.table), type, wish));
     }
 
     [[nodiscard]] std::shared_ptr<TextModel> text() const {
@@ -57,12 +57,10 @@ public:
         const auto type =
             compute_type(context_->session.options().text_encoder_type, "text encoder", *context_);
         const auto wish = wish_of(wishes_.text_encoder);
-        return shared<TextModel>(models::sd::kTextPart, type, wish, [&] {
-            auto network = text::ClipTextModel::build(description.config, description.table);
-            return std::make_shared<TextModel>(
-                description.config, std::move(network),
-                part(models::sd::kTextPart, std::move(description.table), type, wish));
-        });
+        auto network = text::ClipTextModel::build(description.config, description.table);
+        return std::make_shared<TextModel>(
+            description.config, std::move(network),
+            part(models::sd::kTextPart, std::move(description.table), type, wish));
     }
 
     [[nodiscard]] std::shared_ptr<VaeModel> vae() const {
@@ -70,12 +68,10 @@ public:
         const auto type =
             compute_type(context_->session.options().vae_type, "autoencoder", *context_);
         const auto wish = wish_of(wishes_.autoencoder);
-        return shared<VaeModel>(models::sd::kVaePart, type, wish, [&] {
-            auto network = vae::Vae::build(description.config, description.table);
-            return std::make_shared<VaeModel>(
-                description.config, std::move(network),
-                part(models::sd::kVaePart, std::move(description.table), type, wish));
-        });
+        auto network = vae::Vae::build(description.config, description.table);
+        return std::make_shared<VaeModel>(
+            description.config, std::move(network),
+            part(models::sd::kVaePart, std::move(description.table), type, wish));
     }
 
 private:
@@ -93,26 +89,26 @@ private:
             graph::with_suitable_loader(std::move(description).error(), *directory_, class_));
     }
 
-    template <typename T, typename Make>
-    [[nodiscard]] std::shared_ptr<T> shared(const models::sd::Part& part, at::ScalarType type,
-                                            const graph::PlacementWish& wish, Make&& make) const {
-        const auto key =
-            fmt::format("{} {} {} {}", part.name, c10::toString(type),
-                        wish.compute ? to_string(*wish.compute) : "any", wish.allocation);
-        return context_->session.shared<T>(key, path_, std::forward<Make>(make));
-    }
     [[nodiscard]] std::shared_ptr<LoadedPart> part(const models::sd::Part& part,
                                                    plan::BlockTable table, at::ScalarType type,
                                                    const graph::PlacementWish& wish) const {
+        auto key = key_;
+        key.options = graph::loading_options({.path = path_,
+                                              .part = std::string(part.name),
+                                              .compute = wish.compute,
+                                              .allocation = wish.allocation});
         return std::make_shared<LoadedPart>(
-            LoadedPart::Description{.name = fmt::format("{} ({})", name_, part.name),
-                                    .node = node_,
-                                    .file = path_,
-                                    .directory = directory_,
-                                    .part = &part,
-                                    .table = std::move(table),
-                                    .compute_type = type,
-                                    .wish = wish},
+            LoadedPart::Description{
+                .name = fmt::format("{} ({})", name_, part.name),
+                .node = node_,
+                .key = std::move(key),
+                .directory = directory_,
+                .part = &part,
+                .table = std::move(table),
+                .compute_type = type,
+                .wish = wish,
+                .retention = graph::retention_of(wishes_, context_->session.options().retention),
+                .ejects_others = wishes_.eject_models.value_or(false)},
             context_->session.bench());
     }
 
@@ -121,6 +117,7 @@ private:
     std::string class_;  ///< the ordinary loader that does the same
     std::string name_;
     std::filesystem::path path_;
+    residency::ModelKey key_;
     std::shared_ptr<const formats::TensorDirectory> directory_;
     graph::DistributionInputs wishes_;
 };

@@ -56,8 +56,8 @@ void Record::measure() {
     for (const auto& entry : models_) {
         const auto weights = entry.weights.lock();
         if (!weights) continue;
-        add(now.planned, weights->plan().per_device);
-        add(now.realised, weights->realised());
+        add(now.planned, weights->is_complete() ? weights->plan().per_device : weights->present());
+        add(now.realised, weights->present());
     }
     if (total(now.realised) > total(most_.realised)) most_ = std::move(now);
 }

@@ -89,11 +89,4 @@ const text::ClipTokenizer& Session::tokenizer(std::size_t width) {
     return tokenizers_.try_emplace(width, text::TokenizerOptions{.width = width}).first->second;
 }
 
-std::string Session::file_key(const std::string& key, const std::filesystem::path& file) {
-    std::error_code ignored;
-    const auto size = std::filesystem::file_size(file, ignored);
-    const auto time = std::filesystem::last_write_time(file, ignored).time_since_epoch().count();
-    return key + '\n' + file.string() + '\n' + std::to_string(size) + '\n' + std::to_string(time);
-}
-
 }  // namespace ballast::runtime::nodes

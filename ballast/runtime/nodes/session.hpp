@@ -35,19 +35,6 @@ public:
     /// One line about a file that was opened, with its size.
     void log_opened(const std::filesystem::path& file) const;
 
-    /// The object made earlier for `key` if somebody still holds it, else what `make` returns. Lets
-    /// two loaders of one file share its weights. The key must say everything that `make` depends
-    /// on; the file's size and time of change are added to it.
-    template <typename T, typename Make>
-    std::shared_ptr<T> shared(const std::string& key, const std::filesystem::path& file,
-                              Make&& make) {
-        auto& entry = models_[file_key(key, file)];
-        if (auto living = std::static_pointer_cast<T>(entry.lock())) return living;
-        std::shared_ptr<T> made = std::forward<Make>(make)();
-        entry = made;
-        return made;
-    }
-
     /// The tokenizer for text networks of that width; unpacking its vocabulary takes a while.
     const text::ClipTokenizer& tokenizer(std::size_t width);
 
@@ -55,13 +42,10 @@ public:
     [[nodiscard]] const std::string& preview_suffix() const { return preview_suffix_; }
 
 private:
-    static std::string file_key(const std::string& key, const std::filesystem::path& file);
-
     graph::RuntimeOptions options_;
     graph::Folders folders_;
     std::shared_ptr<Workbench> bench_;
     HostAccounting accounting_;
-    std::map<std::string, std::weak_ptr<void>> models_;
     std::map<std::size_t, text::ClipTokenizer> tokenizers_;
     std::string preview_suffix_;
 };

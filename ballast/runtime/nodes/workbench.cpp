@@ -5,8 +5,8 @@
 
 #include "ballast/engine/device/host/host_device.hpp"
 #include "ballast/engine/machine/discovery/discover.hpp"
-#include "ballast/runtime/nodes/loaded_part.hpp"
 #include "ballast/runtime/tensor/accelerator_libraries.hpp"
+#include "ballast/runtime/tensor/host_allocator.hpp"
 #include "ballast/runtime/tensor/torch_device.hpp"
 
 namespace ballast::runtime::nodes {
@@ -50,6 +50,10 @@ Workbench::Workbench(const graph::RuntimeOptions& options) : log(options.log) {
         simulation_ ? graph::MachineKind::simulated : graph::MachineKind::real);
     machine_.threads = graph::arithmetic_threads(options);
     for (const auto& [device, limit] : options.memory.limits) ledger_->set_limit(device, limit);
+    residency::Surroundings& surroundings = *this;
+    registry_ = std::make_unique<residency::Registry>(
+        *ledger_, *transfers_, surroundings, log,
+        residency::Registry::Options{.is_strict = options.is_retention_strict});
     if (!simulation_) return;
     // the machine that is simulated has no more than it has
     for (const auto& judged : machine_.assessment.devices) {
@@ -77,10 +81,12 @@ void Workbench::clear_widening() {
     for (auto& [compute, buffer] : widening_) buffer.clear();
 }
 
-plan::PlanMachine Workbench::room() const {
-    std::map<DeviceId, Bytes> models;
-    for (const auto* part : shelf.all())
-        for (const auto& [device, bytes] : part->held()) models[device] += bytes;
+Bytes Workbench::release_kept() {
+    clear_widening();
+    return trim_host_memory();
+}
+
+plan::PlanMachine Workbench::room(const std::map<DeviceId, Bytes>& held) const {
     const auto snapshot = ledger_->snapshot();
     auto machine = machine_.devices;
     std::map<DeviceId, Bytes> others;
@@ -91,7 +97,9 @@ plan::PlanMachine Workbench::room() const {
         // memory that is only kept for reuse goes when it is needed
         const auto kept =
             use->second.tag(device::Tag::scratch).now + use->second.tag(device::Tag::widened).now;
-        others[device.id] = use->second.now.minus_or_zero(models[device.id]).minus_or_zero(kept);
+        const auto models = held.find(device.id);
+        others[device.id] = use->second.now.minus_or_zero(kept).minus_or_zero(
+            models == held.end() ? Bytes{} : models->second);
     }
     residency::take(machine, others);
     return machine;

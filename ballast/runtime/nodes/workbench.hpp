@@ -1,6 +1,6 @@
 #pragma once
 // What the models of a session share: the machine with its devices, the account, buffers for
-// widening, what reports and the log are told, and which models hold weights.
+// widening, what reports and the log are told, and the registry that owns the weights.
 
 #include <map>
 #include <memory>
@@ -9,21 +9,21 @@
 #include "ballast/engine/core/log.hpp"
 #include "ballast/engine/device/sim/sim_machine.hpp"
 #include "ballast/engine/device/transfers.hpp"
+#include "ballast/engine/residency/registry.hpp"
 #include "ballast/graph/planning_machine.hpp"
 #include "ballast/graph/runtime.hpp"
-#include "ballast/runtime/nodes/model_shelf.hpp"
 #include "ballast/runtime/nodes/record.hpp"
 #include "ballast/runtime/nodes/traffic.hpp"
 #include "ballast/runtime/tensor/weight_source.hpp"
 
 namespace ballast::runtime::nodes {
 
-class Workbench {
+class Workbench : private residency::Surroundings {
 public:
     explicit Workbench(const graph::RuntimeOptions& options);
     Workbench(const Workbench&) = delete;
     Workbench& operator=(const Workbench&) = delete;
-    ~Workbench();
+    ~Workbench() override;
 
     [[nodiscard]] const std::shared_ptr<device::Ledger>& ledger() const { return ledger_; }
     [[nodiscard]] const graph::PlanningMachine& machine() const { return machine_; }
@@ -41,9 +41,7 @@ public:
     /// Gives the buffers' memory back; nothing may compute.
     void clear_widening();
 
-    /// What a plan may use of the machine now, with the models on the shelf: capacities without
-    /// what is held for other purposes.
-    [[nodiscard]] plan::PlanMachine room() const;
+    [[nodiscard]] residency::Registry& registry() { return *registry_; }
 
     /// What moves while models compute.
     [[nodiscard]] Traffic& traffic() const { return *traffic_; }
@@ -51,9 +49,13 @@ public:
     const RealClock clock{};
     Record record{};
     Log log{};
-    ModelShelf shelf{};
 
 private:
+    // what the registry asks
+    [[nodiscard]] plan::PlanMachine room(const std::map<DeviceId, Bytes>& held) const override;
+    void make_way() override { clear_widening(); }
+    Bytes release_kept() override;
+
     std::shared_ptr<device::Ledger> ledger_ = std::make_shared<device::Ledger>();
     graph::PlanningMachine machine_;
     std::unique_ptr<device::sim::SimMachine> simulation_;
@@ -61,6 +63,7 @@ private:
     std::unique_ptr<device::Transfers> transfers_;
     std::unique_ptr<Traffic> traffic_;
     std::map<DeviceId, WideningBuffer> widening_;  ///< by compute device
+    std::unique_ptr<residency::Registry> registry_;
 };
 
 }  // namespace ballast::runtime::nodes

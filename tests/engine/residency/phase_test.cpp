@@ -8,7 +8,6 @@
 namespace ballast::residency {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30U;
@@ -30,7 +29,8 @@ plan::PlanMachine machine_with(std::uint64_t first, std::uint64_t second = 0) {
 }
 
 Loaded resident(std::string name, DeviceId device, std::uint64_t count) {
-    return {.name = std::move(name), .held = {{device, gib(count)}}};
+    static std::uint64_t uses = 0;
+    return {.name = std::move(name), .held = {{device, gib(count)}}, .last_use = ++uses};
 }
 
 /// A model of so many blocks of 1 GiB each that computes on the first card.
@@ -39,6 +39,13 @@ plan::PlanRequest model_of(std::size_t count, plan::Policy policy = {}) {
     for (std::size_t i = 0; i < count; ++i)
         request.blocks.push_back({.name = "B" + std::to_string(i), .bytes = gib(1)});
     return request;
+}
+
+/// Whole models.
+std::vector<Eviction> whole(std::vector<std::size_t> indices) {
+    std::vector<Eviction> gone;
+    for (const auto index : indices) gone.push_back({.index = index});
+    return gone;
 }
 
 PlanMaker maker(plan::PlanRequest request) {
@@ -64,24 +71,24 @@ TEST(PlanPhase, NobodyGoesWithoutPressure) {
 TEST(PlanPhase, TheLeastRecentlyUsedGoesFirst) {
     const std::vector residents{resident("old", kGpu0, 8), resident("new", kGpu0, 4)};
     const auto phase = plan_phase(machine_with(22), residents, maker(model_of(12)));
-    EXPECT_THAT(phase.evicted, ElementsAre(0U));
+    EXPECT_EQ(phase.evicted, whole({0U}));
     EXPECT_TRUE(phase.plan.moved.is_zero());
-    EXPECT_THAT(plan_phase(machine_with(22), residents, maker(model_of(20))).evicted,
-                ElementsAre(0U, 1U));
+    EXPECT_EQ(plan_phase(machine_with(22), residents, maker(model_of(20))).evicted,
+              whole({0U, 1U}));
 }
 
 TEST(PlanPhase, WhoeverHoldsNothingWhereRoomIsMissingStays) {
     const std::vector residents{resident("host", kCpu, 40), resident("other", kGpu1, 8),
                                 resident("card", kGpu0, 8)};
     const auto phase = plan_phase(machine_with(12, 12), residents, maker(model_of(10)));
-    EXPECT_THAT(phase.evicted, ElementsAre(2U));
+    EXPECT_EQ(phase.evicted, whole({2U}));
 }
 
 TEST(PlanPhase, WhoeverComputesStays) {
     std::vector residents{resident("busy", kGpu0, 8), resident("idle", kGpu0, 4)};
     residents[0].is_idle = false;
     const auto phase = plan_phase(machine_with(14), residents, maker(model_of(6)));
-    EXPECT_THAT(phase.evicted, ElementsAre(1U));
+    EXPECT_EQ(phase.evicted, whole({1U}));
     EXPECT_TRUE(phase.plan.moved.is_zero());
 }
 
@@ -99,7 +106,7 @@ TEST(PlanPhase, ThatTheProcessorCouldComputeIsNoReasonToStay) {
     request.activations = gib(6);
     const std::vector residents{resident("old", kGpu0, 8)};
     const auto phase = plan_phase(machine_with(12), residents, maker(request));
-    EXPECT_THAT(phase.evicted, ElementsAre(0U));
+    EXPECT_EQ(phase.evicted, whole({0U}));
     EXPECT_EQ(phase.plan.compute, kGpu0);
     EXPECT_EQ(phase.left, machine_with(12));
     const auto elsewhere = plan_phase(machine_with(12, 11), residents, maker(request));
@@ -119,8 +126,8 @@ TEST(PlanPhase, AnAllocationThatFitsIsNoReasonToGo) {
     const auto phase = plan_phase(machine_with(22), residents, maker(model_of(20, split)));
     EXPECT_THAT(phase.evicted, IsEmpty());
     EXPECT_FALSE(phase.plan.moved.is_zero()) << "as the user wants it";
-    EXPECT_THAT(plan_phase(machine_with(13), residents, maker(model_of(20, split))).evicted,
-                ElementsAre(0U))
+    EXPECT_EQ(plan_phase(machine_with(13), residents, maker(model_of(20, split))).evicted,
+              whole({0U}))
         << "4 GiB and a ring of 2 beside 8";
 }
 
@@ -136,7 +143,7 @@ TEST(PlanPhase, DevicesOfOnePoolPressEachOther) {
     machine.devices[0].pool = kGpu0;
     const std::vector residents{resident("host", kCpu, 10)};
     const auto phase = plan_phase(machine, residents, maker(placed_on_the_card(15)));
-    EXPECT_THAT(phase.evicted, ElementsAre(0U)) << "its bytes lie in the card's pool";
+    EXPECT_EQ(phase.evicted, whole({0U})) << "its bytes lie in the card's pool";
     EXPECT_TRUE(phase.plan.fits);
 }
 
@@ -162,15 +169,100 @@ TEST(PlanPhase, IsNeverWorseThanWithoutEviction) {
             ASSERT_LE(free_choice.plan.moved, all_stay.plan.moved) << round;
         }
         std::size_t before = 0;
-        for (const auto gone : free_choice.evicted) {
-            ASSERT_TRUE(residents[gone].is_idle) << round;
-            ASSERT_GE(gone, before) << "least recently used first, round " << round;
-            before = gone;
+        for (const auto& gone : free_choice.evicted) {
+            ASSERT_TRUE(residents[gone.index].is_idle) << round;
+            ASSERT_GE(gone.index, before) << "least recently used first, round " << round;
+            before = gone.index;
         }
         if (free_choice.plan == all_stay.plan) {
             ASSERT_THAT(free_choice.evicted, IsEmpty());
         }
     }
+}
+
+Loaded in_pieces(std::string name, DeviceId device, std::uint64_t count) {
+    auto made = resident(std::move(name), device, count);
+    made.tail[device].assign(count, gib(1));
+    return made;
+}
+
+TEST(PlanPhase, TheLastOneGivesUpNoMoreOfItsTailThanIsNeeded) {
+    const std::vector residents{in_pieces("old", kGpu0, 8), in_pieces("new", kGpu0, 6)};
+    const auto phase = plan_phase(machine_with(22), residents, maker(model_of(12)));
+    EXPECT_EQ(phase.evicted, (std::vector<Eviction>{{0, {{kGpu0, gib(4)}}}}));
+    EXPECT_TRUE(phase.plan.moved.is_zero());
+    EXPECT_EQ(plan_phase(machine_with(22), residents, maker(model_of(18))).evicted,
+              (std::vector<Eviction>{{0, {}}, {1, {{kGpu0, gib(2)}}}}));
+}
+
+TEST(PlanPhase, WhatAModelHoldsElsewhereStays) {
+    auto split = in_pieces("split", kGpu0, 8);
+    split.held[kCpu] = gib(20);
+    split.tail[kCpu].assign(20, gib(1));
+    const auto phase = plan_phase(machine_with(12), {split}, maker(model_of(12)));
+    EXPECT_EQ(phase.evicted, (std::vector<Eviction>{{0, {{kGpu0, gib(8)}}}}));
+}
+
+TEST(PlanPhase, FlaggedModelsGoBeforeOrdinaryOnesAndThoseBeforeRetainedOnes) {
+    std::vector residents{resident("retained", kGpu0, 6), resident("ordinary", kGpu0, 6),
+                          resident("flagged", kGpu0, 6)};
+    residents[0].standing = Standing::retained;
+    residents[2].standing = Standing::flagged;
+    const auto gone = [&](std::size_t blocks) {
+        return plan_phase(machine_with(20), residents, maker(placed_on_the_card(blocks))).evicted;
+    };
+    EXPECT_EQ(gone(2), whole({}));
+    EXPECT_EQ(gone(8), whole({2}));
+    EXPECT_EQ(gone(14), whole({2, 1}));
+    EXPECT_EQ(gone(20), whole({2, 1, 0})) << "the last resort";
+}
+
+TEST(PlanPhase, ARetainedModelStaysWhereTheNewOneCanStream) {
+    std::vector residents{resident("retained", kGpu0, 12)};
+    residents[0].standing = Standing::retained;
+    const auto phase = plan_phase(machine_with(20), residents, maker(model_of(12)));
+    EXPECT_THAT(phase.evicted, IsEmpty());
+    EXPECT_TRUE(phase.plan.fits);
+    EXPECT_FALSE(phase.plan.moved.is_zero());
+}
+
+TEST(PlanPhase, WhatIsWantedNextGoesLast) {
+    std::vector residents{resident("next", kGpu0, 6), resident("later", kGpu0, 6),
+                          resident("unwanted", kGpu0, 6)};
+    residents[0].next_use = 0;
+    residents[1].next_use = 3;
+    residents[0].standing = Standing::flagged;
+    const auto gone = [&](std::size_t blocks) {
+        return plan_phase(machine_with(20), residents, maker(placed_on_the_card(blocks))).evicted;
+    };
+    EXPECT_EQ(gone(8), whole({2}));
+    EXPECT_EQ(gone(14), whole({2, 1}));
+    EXPECT_EQ(gone(20), whole({2, 1, 0}));
+}
+
+TEST(PlanPhase, OfOnePromptThoseGoThatAreReadAgainMostCheaply) {
+    std::vector residents{resident("dear", kGpu0, 6), resident("cheap", kGpu0, 6),
+                          resident("earlier", kGpu0, 6)};
+    residents[0].held[kCpu] = gib(30);  // what frees six costs reading thirty-six
+    for (auto& each : residents) each.prompt = 2;
+    residents[2].prompt = 1;
+    residents[2].held[kCpu] = gib(9);
+    const auto gone = [&](std::size_t blocks) {
+        return plan_phase(machine_with(20), residents, maker(placed_on_the_card(blocks))).evicted;
+    };
+    EXPECT_EQ(gone(8), whole({2})) << "an earlier prompt counts more";
+    EXPECT_EQ(gone(14), whole({2, 1}));
+}
+
+/// Case 16 of users' reports.
+TEST(PlanPhase, OnlyDevicesWithPressureAreTouched) {
+    const std::vector residents{resident("text_encoder", kGpu1, 8), resident("vae", kGpu1, 1),
+                                resident("high_noise", kGpu0, 14)};
+    auto low_noise = placed_on_the_card(14);
+    low_noise.activations = gib(4);
+    const auto phase = plan_phase(machine_with(24, 12), residents, maker(low_noise));
+    EXPECT_EQ(phase.evicted, whole({2}));
+    EXPECT_TRUE(phase.plan.fits);
 }
 
 TEST(HeldBy, AreBlocksAndRingWithoutTheFile) {

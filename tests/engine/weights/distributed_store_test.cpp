@@ -13,8 +13,6 @@ using testing::kCard;
 using testing::kOther;
 using Fixture = testing::TwoCards;
 
-constexpr DeviceId kDisk{DeviceKind::disk, 0};
-
 void expect_bytes_of_file(const WeightStore& store) {
     for (std::uint32_t b = 0; b < store.table().blocks().size(); ++b) {
         const auto pin = store.pin({b});
@@ -157,6 +155,104 @@ TEST(DistributedStore, APlanWithoutRoomForItsStreamedBlocksIsAFault) {
     ASSERT_FALSE(store.has_value());
     EXPECT_EQ(store.error().code, Code::internal);
     fixture.expect_nothing_held();
+}
+
+TEST(ReleasedTail, GoesFromTheEndOfTheModelTheRingFirst) {
+    Fixture fixture;
+    const auto store = *fixture.load(fixture.plan(kCard, {kCard, kCard, kCpu, kCard}));
+    const Bytes block{700'036};
+    const Bytes ring{2 * 700'096};
+    EXPECT_EQ(store->tail(kCard), (std::vector<Bytes>{ring, block, block, block}));
+    EXPECT_EQ(store->tail(kCpu), (std::vector<Bytes>{block}));
+    EXPECT_EQ(store->release_tail(kCard, 1_B), ring);
+    EXPECT_EQ(store->release_tail(kCard, 700'037_B), block.times(2));
+    EXPECT_EQ(store->held(), (std::map<DeviceId, Bytes>{{kCard, block}, {kCpu, block}}));
+    EXPECT_EQ(fixture.held(kCard), block);
+    EXPECT_EQ(fixture.machine.devices().find(kCard)->memory().held, Bytes{700'416}) << "in pages";
+    EXPECT_FALSE(store->is_complete());
+    const auto pin = store->pin({0});
+    ASSERT_FALSE(pin.has_value()) << "an incomplete model computes nothing";
+    EXPECT_EQ(store->release_tail(kCard, 10'000'000_B), block);
+    EXPECT_EQ(store->release_tail(kCard, 1_B), Bytes{}) << "nothing is left there";
+    EXPECT_EQ(store->held(), (std::map<DeviceId, Bytes>{{kCpu, block}}));
+}
+
+TEST(ReleasedTail, CopiesNothingAndTakesNothing) {
+    Fixture fixture;
+    const auto store = *fixture.load(fixture.plan(kCard, {kCard, kCard, kCard, kCard}));
+    const auto before = fixture.transfers.counts();
+    const auto reads = fixture.reader->reads.load();
+    fixture.ledger.reset_peaks();
+    const auto peak = fixture.ledger.snapshot()[kCpu].peak;
+    store->release_tail(kCard, 1'000'000_B);
+    EXPECT_EQ(fixture.transfers.counts(), before);
+    EXPECT_EQ(fixture.reader->reads, reads);
+    EXPECT_EQ(fixture.ledger.snapshot()[kCpu].peak, peak);
+}
+
+TEST(LoadingAgain, ReadsOnlyWhatHadGone) {
+    Fixture fixture;
+    const auto made = fixture.plan(kCard, {kCard, kCard, kCpu, kCard});
+    auto store = *fixture.load(made);
+    const auto reads_of_all = fixture.reader->reads.load();
+    store->release_tail(kCard, 1'400'193_B);  // the ring and a block
+    const auto again = fixture.load(made, std::move(store));
+    ASSERT_TRUE(again.has_value()) << to_string(again.error());
+    EXPECT_LT(fixture.reader->reads - reads_of_all, reads_of_all);
+    EXPECT_EQ((*again)->taken_over(), Bytes{3 * 700'036});
+    EXPECT_EQ((*again)->realised(), made.per_device);
+    expect_bytes_of_file(**again);
+}
+
+TEST(LoadingAgain, ByAnotherPlanKeepsWhatBothHaveAndHoldsNothingElse) {
+    ::ballast::testing::Random random(5);
+    const std::vector<DeviceId> homes{kCpu, kCard, kOther, kDisk};
+    for (int round = 0; round < 60; ++round) {
+        Fixture fixture;
+        const auto chosen = [&] {
+            std::vector<DeviceId> made;
+            for (int i = 0; i < 4; ++i) made.push_back(homes[random.below(homes.size())]);
+            return fixture.plan(homes[random.below(3)], made);
+        };
+        const auto first = chosen();
+        const auto second = chosen();
+        auto store = *fixture.load(first);
+        if (random.once_in(2)) store->release_tail(kCard, Bytes{random.below(2'000'000)});
+        const auto again = fixture.load(second, std::move(store));
+        ASSERT_TRUE(again.has_value()) << to_string(again.error());
+        for (const auto& [device, bytes] : second.per_device)
+            ASSERT_EQ((*again)->realised().at(device), bytes);
+        auto wanted = second.per_device;
+        wanted[second.compute] += second.ring;
+        std::erase_if(
+            wanted, [](const auto& each) { return each.first == kDisk || each.second.is_zero(); });
+        ASSERT_EQ((*again)->held(), wanted);
+        for (const auto& [device, bytes] : wanted) ASSERT_EQ(fixture.held(device), bytes);
+        expect_bytes_of_file(**again);
+    }
+}
+
+TEST(LoadingAgain, ThatFailsLeavesNothing) {
+    for (const auto& faults : {device::sim::Faults{.allocation = 1}, {.copy = 1}}) {
+        Fixture fixture;
+        auto store = *fixture.load(fixture.plan(kCard, {kCard, kCpu, kCpu, kCard}));
+        fixture.machine.inject(kOther, faults);
+        const auto again =
+            fixture.load(fixture.plan(kCard, {kCard, kOther, kCpu, kCard}), std::move(store));
+        ASSERT_FALSE(again.has_value());
+        fixture.expect_nothing_held();
+    }
+}
+
+TEST(LoadingAgain, APlanThatDoesNotFitLeavesTheFormerStoreAsItWas) {
+    Fixture fixture;
+    const auto made = fixture.plan(kCard, {kCard, kCpu, kCpu, kCard});
+    const auto store = *fixture.load(made);
+    auto refused = made;
+    refused.fits = false;
+    EXPECT_FALSE(fixture.load(refused, store).has_value());
+    EXPECT_TRUE(store->is_complete());
+    expect_bytes_of_file(*store);
 }
 
 }  // namespace

@@ -41,12 +41,16 @@ struct TwoCards {
         made.ring = Bytes{2 * 700'096};
         return made;
     }
-    Result<std::shared_ptr<const WeightStore>> load(plan::Plan made) {
-        return WeightStore::load({.reader = reader,
+    /// Every block is a segment.
+    Result<std::shared_ptr<WeightStore>> load(plan::Plan made,
+                                              std::shared_ptr<WeightStore> former = nullptr) {
+        return WeightStore::load({.former = std::move(former),
+                                  .reader = reader,
                                   .table = table,
                                   .plan = std::move(made),
                                   .ledger = &ledger,
-                                  .transfers = &transfers});
+                                  .transfers = &transfers,
+                                  .least_segment = Bytes{1}});
     }
     Bytes held(DeviceId device) { return ledger.snapshot()[device].now; }
     void expect_nothing_held() {

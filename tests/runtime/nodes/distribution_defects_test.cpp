@@ -79,7 +79,6 @@ constexpr auto kNetwork = "tiny.safetensors (unet)";
 TEST_F(DistributionDefects, D18OneFileThatTwoLoadersWishElsewhereIsTwoModels) {
     const auto first = load("cuda:0", "cuda:1,*");
     const auto second = load("cuda:0", "cpu,*");
-    EXPECT_NE(content<ModelValue>(first[0]).network, content<ModelValue>(second[0]).network);
     const auto one = sample(first[0]);
     EXPECT_TRUE(one.equal(sample(second[0])));
     EXPECT_TRUE(one.equal(sample(first[0]))) << "the second one took nothing from the first";
@@ -87,8 +86,8 @@ TEST_F(DistributionDefects, D18OneFileThatTwoLoadersWishElsewhereIsTwoModels) {
     for (const auto& model : loaded(kNetwork))
         EXPECT_EQ(model.homes.contains(kOther), model.allocation.starts_with("cuda:1"));
     const auto third = load("cuda:0", "cuda:1,*");
-    EXPECT_EQ(content<ModelValue>(first[0]).network, content<ModelValue>(third[0]).network)
-        << "the same file and wish";
+    (void)sample(third[0]);
+    EXPECT_EQ(loaded(kNetwork).size(), 2U) << "the same file and wish as the first";
 }
 
 TEST_F(DistributionDefects, D18CheckpointsOfEqualSizeShareNothing) {

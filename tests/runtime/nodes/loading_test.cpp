@@ -68,7 +68,7 @@ TEST(Loaders, GiveTheSameBitsForHalfAndForFullPrecisionOfTheSameNumbers) {
     EXPECT_TRUE(picture_of(full.decode(latent)).equal(picture_of(half.decode(latent))));
 }
 
-TEST(Loaders, ShareTheWeightsOfOneFileAndFreeThemWithTheLastValue) {
+TEST(Loaders, ShareTheWeightsOfOneFileWhichTheRegistryOwns) {
     TinyHost host;
     auto first = host.load();
     EXPECT_EQ(weights_now(host), Bytes{}) << "nothing is read before it is used";
@@ -78,11 +78,13 @@ TEST(Loaders, ShareTheWeightsOfOneFileAndFreeThemWithTheLastValue) {
     auto second = host.load();
     (void)host.encode(second[1], "b");
     EXPECT_EQ(weights_now(host), once);
-    EXPECT_EQ(content<ModelValue>(first[0]).network, content<ModelValue>(second[0]).network);
     EXPECT_EQ(host.session().report().models.size(), 1U);
+    ASSERT_EQ(host.registry().models().size(), 1U);
+    EXPECT_EQ(host.registry().models()[0].uses, 2U);
     first.clear();
-    EXPECT_EQ(weights_now(host), once);
     second.clear();
+    EXPECT_EQ(weights_now(host), once) << "no value that goes takes a model along";
+    EXPECT_EQ(host.registry().release_all().freed.size(), 1U);
     EXPECT_EQ(host.held(), Bytes{});
 }
 
@@ -108,10 +110,20 @@ TEST(Loaders, NoticeThatAFileWasReplaced) {
     write_tiny(host.path() / "file", tensors);
     host.add_model("checkpoints", host.path() / "file", "changing.safetensors");
     const auto before = host.load("changing.safetensors");
+    (void)host.encode(before[1], "a");
+    const auto id = host.registry().models().at(0).id;
     std::filesystem::remove(host.path() / "file");
     write_tiny(host.path() / "file", widened(std::move(tensors)));
     const auto after = host.load("changing.safetensors");
-    EXPECT_NE(content<ModelValue>(before[0]).network, content<ModelValue>(after[0]).network);
+    EXPECT_EQ(host.registry().models().at(0).id, id) << "nobody has used the new one";
+    (void)host.encode(after[1], "a");
+    ASSERT_EQ(host.registry().models().size(), 1U) << "the old one has gone";
+    EXPECT_NE(host.registry().models()[0].id, id);
+    const auto stale =
+        host.try_run("CLIPTextEncode", {{"clip", before[1]}, {"text", Json("a")}}, 1);
+    ASSERT_FALSE(stale.has_value()) << "its header was read from another file";
+    EXPECT_EQ(stale.error().code, Code::corrupt_file);
+    EXPECT_THAT(stale.error().hint, HasSubstr("run the workflow again"));
 }
 
 TEST(Loaders, RefuseWhatIsNoModel) {

@@ -66,14 +66,14 @@ TEST(RuntimeLog, TellsOfFilesModelsAndNodes) {
                 Contains(StartsWith("node 4 (CheckpointLoaderSimple) failed after ")));
 }
 
-TEST(RuntimeReport, RemembersModelsThatNobodyHoldsUntilItIsReset) {
+TEST(RuntimeReport, RemembersModelsThatWereLetGoUntilItIsReset) {
     TinyHost host;
     std::optional<TinyScene> scene(host);
     (void)scene->decode(scene->sample());
     const auto loaded = host.session().report();
     ASSERT_THAT(loaded.models, SizeIs(3U));
     EXPECT_EQ(loaded.planned, loaded.realised);
-    scene.reset();
+    host.registry().release_all();
     const auto after = host.session().report();
     EXPECT_THAT(after.models, SizeIs(3U));
     EXPECT_EQ(after.realised, loaded.realised);
@@ -84,7 +84,7 @@ TEST(RuntimeReport, RemembersModelsThatNobodyHoldsUntilItIsReset) {
     EXPECT_EQ(host.session().report().realised, loaded.realised);
     host.session().reset_report();
     EXPECT_THAT(host.session().report().models, SizeIs(3U)) << "they are loaded";
-    scene.reset();
+    host.registry().release_all();
     host.session().reset_report();
     EXPECT_THAT(host.session().report().models, IsEmpty());
     EXPECT_THAT(host.session().report().realised, IsEmpty());

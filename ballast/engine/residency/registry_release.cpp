@@ -1,0 +1,152 @@
+// How models go when somebody asks for it.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "ballast/engine/residency/registry_entry.hpp"
+
+namespace ballast::residency {
+
+bool Registry::is_used(const Entry& entry) const {
+    const std::scoped_lock state(state_);
+    return entry.users > 0;
+}
+
+/// What goes is only dropped: its source is its file. Nothing is copied, nothing allocated.
+FreedModel Registry::drop(const std::shared_ptr<Entry>& entry) {
+    const std::scoped_lock state(state_);
+    FreedModel freed{.name = entry->source.name,
+                     .compute = entry->store->plan().compute,
+                     .released = entry->store->held()};
+    entry->store->let_go();
+    std::erase(entries_, entry);
+    return freed;
+}
+
+FreeReport Registry::release(const std::function<bool(const Entry&)>& goes, KeptBecause otherwise) {
+    FreeReport report;
+    const auto entries = entries_;
+    for (const auto& entry : entries) {
+        KeptModel kept{.name = entry->source.name, .why = otherwise};
+        if (goes(*entry)) {
+            const std::scoped_lock state(state_);
+            entry->goes_after_use = entry->users > 0;
+            if (entry->goes_after_use) kept.why = KeptBecause::in_use;
+        }
+        const bool goes_now = goes(*entry) && kept.why != KeptBecause::in_use;
+        kept.held = entry->store->held();
+        try {
+            if (goes_now) {
+                report.freed.push_back(drop(entry));
+                log_.info(fmt::format("released {}", entry->source.name));
+                continue;
+            }
+        } catch (const std::exception& e) {
+            kept.why = KeptBecause::failed;
+            kept.error = Error{.code = Code::internal,
+                               .what = "cannot let " + entry->source.name + " go",
+                               .why = e.what(),
+                               .hint = "report this as a fault of Ballast"};
+            log_.error(to_string(*kept.error));
+        }
+        report.kept.push_back(std::move(kept));
+    }
+    return report;
+}
+
+FreeReport Registry::release_flagged() {
+    const std::scoped_lock work(work_);
+    return release([](const Entry& entry) { return entry.retention.value == Retention::release; },
+                   KeptBecause::retained);
+}
+
+FreeReport Registry::release_all() {
+    const std::scoped_lock work(work_);
+    return release([](const Entry&) { return true; }, KeptBecause::not_asked);
+}
+
+Result<FreeReport> Registry::eject(std::string_view name) {
+    const std::scoped_lock work(work_);
+    Entries chosen;
+    {
+        const std::scoped_lock state(state_);
+        chosen = named(name);
+        if (chosen.empty()) return fail(unknown(name));
+    }
+    return release(
+        [&](const Entry& entry) {
+            return std::ranges::any_of(chosen,
+                                       [&](const auto& each) { return each.get() == &entry; });
+        },
+        KeptBecause::not_asked);
+}
+
+FreeReport Registry::settle() {
+    const std::scoped_lock work(work_);
+    return release([](const Entry& entry) { return entry.goes_after_use; }, KeptBecause::not_asked);
+}
+
+Result<void> Registry::set_retention(std::string_view name, Retention retention) {
+    const std::scoped_lock state(state_);
+    const auto chosen = named(name);
+    if (chosen.empty()) return fail(unknown(name));
+    for (const auto& entry : chosen) entry->retention = {.value = retention, .is_said = true};
+    return {};
+}
+
+void Registry::set_retention(const ModelKey& key, RetentionFlag flag) {
+    const auto entry = find(key);
+    const std::scoped_lock state(state_);
+    if (entry) entry->retention = flag;
+}
+
+/// Loaded models of that name, or all parts of a file of that name or path.
+Registry::Entries Registry::named(std::string_view name) const {
+    const auto all = [&](const auto& text_of) {
+        Entries found;
+        for (const auto& entry : entries_)
+            if (text_of(entry->source) == name) found.push_back(entry);
+        return found;
+    };
+    auto found = all([](const ModelSource& source) { return source.name; });
+    if (found.empty())
+        found = all([](const ModelSource& source) { return source.key.file.string(); });
+    if (found.empty())
+        found = all([](const ModelSource& source) { return source.key.file.filename().string(); });
+    return found;
+}
+
+Error Registry::unknown(std::string_view name) const {
+    Error error{.code = Code::not_found,
+                .what = "cannot find the model",
+                .why = fmt::format("no model named '{}' is loaded", escaped(name))};
+    std::vector<std::string> names;
+    for (const auto& entry : entries_) names.push_back(entry->source.name);
+    if (names.empty())
+        error.hint = "nothing is loaded";
+    else
+        error.hint = fmt::format("loaded are: {}", fmt::join(names, ", "));
+    return error;
+}
+
+ModelStatus Registry::status_of(const Entry& entry) const {
+    const auto& store = *entry.store;
+    return {.id = entry.id,
+            .name = entry.source.name,
+            .file = entry.source.key.file.string(),
+            .compute = store.plan().compute,
+            .bytes = store.table().bytes(),
+            .held = store.held(),
+            .homes = store.realised(),
+            .is_complete = store.is_complete(),
+            .is_in_use = entry.users > 0,
+            .retention = entry.retention,
+            .uses = entry.uses,
+            .last_use = entry.last_use,
+            .plan_digest = plan::digest(store.table(), store.plan())};
+}
+
+}  // namespace ballast::residency
