@@ -134,7 +134,9 @@ TEST_F(SimCache, CallsAreCountedForEachDeviceAndLookingIsNone) {
     static_cast<void>(card().empty_cache());
     EXPECT_EQ(machine_.calls(kCard), 0U) << "and nothing wakes it";
     std::uint64_t calls = 0;
-    const auto is_called = [&] { return machine_.calls(kCard) > std::exchange(calls, machine_.calls(kCard)); };
+    const auto is_called = [&] {
+        return machine_.calls(kCard) > std::exchange(calls, machine_.calls(kCard));
+    };
     auto memory = card().allocate(1_B);
     EXPECT_TRUE(is_called());
     const auto stream = card().open_stream();

@@ -205,8 +205,7 @@ void Bus::settle(std::span<const std::byte> memory) {
         };
         return is_inside(entry.to.bytes) || is_inside(entry.from.bytes);
     };
-    finish_queues(
-        [&](const Queue& queue) { return std::ranges::any_of(queue.entries, touches); });
+    finish_queues([&](const Queue& queue) { return std::ranges::any_of(queue.entries, touches); });
 }
 
 }  // namespace ballast::device::sim

@@ -1,0 +1,425 @@
+#include "ballast/engine/residency/caches.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "ballast/engine/device/sim/sim_machine.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace ballast::residency {
+namespace {
+
+using namespace ballast::literals;
+using device::Memory;
+using machine::CacheAction;
+using machine::EmptyingCall;
+using machine::MemoryClass;
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr DeviceId cuda(int index) { return {DeviceKind::cuda, index}; }
+
+DeviceId device_in(const json& name) { return parse_device(name.get<std::string>()).value(); }
+
+std::vector<DeviceId> devices_in(const json& names) {
+    std::vector<DeviceId> ids;
+    for (const auto& name : names) ids.push_back(device_in(name));
+    return ids;
+}
+
+json case_of(const std::string& name) {
+    return json::parse(ballast::testing::content_of(BALLAST_TEST_DATA "/cases/" + name));
+}
+
+/// Simulated accelerators of 8 GiB that keep what is freed.
+class Cards {
+public:
+    explicit Cards(const std::vector<DeviceId>& ids, std::optional<DeviceId> full = std::nullopt)
+        : machine(profile_of(ids, full), std::make_shared<device::sim::VirtualTime>()) {
+        for (const auto id : ids) machine.keep_cache(id);
+    }
+
+    device::Device& operator[](DeviceId id) { return *machine.devices().find(id); }
+    [[nodiscard]] Bytes cached(DeviceId id) { return (*this)[id].memory().cached; }
+
+    /// Makes its allocator keep that much, in pieces that any host has the address space for.
+    void fill_cache(DeviceId id, Bytes bytes) {
+        std::vector<Memory> pieces;
+        while (!bytes.is_zero()) {
+            const auto piece = std::min(bytes, 256_MiB);
+            pieces.push_back((*this)[id].allocate(piece).value());
+            bytes = bytes.minus_or_zero(piece);
+        }
+    }
+
+    /// Copies a byte, after which the device is lost.
+    void lose(DeviceId id) {
+        const std::byte byte{};
+        const auto memory = (*this)[id].allocate(1_B).value();
+        machine.inject(id, {.lost_at = 1});
+        const auto stream = (*this)[id].open_stream().value();
+        static_cast<void>(stream->copy({id, {memory.data(), 1}}, {kCpu, {&byte, 1}}));
+    }
+
+    std::vector<CacheReport> empty(EmptyingCall call, const std::vector<DeviceId>& only = {}) {
+        return empty_caches(machine.devices(), only, call, policy, available, log);
+    }
+
+    /// Of all devices, how often each was called since the last time.
+    std::vector<DeviceId> called() {
+        std::vector<DeviceId> ids;
+        for (const auto& device : machine.devices().all()) {
+            const auto now = machine.calls(device->id());
+            if (std::exchange(calls_[device->id()], now) != now) ids.push_back(device->id());
+        }
+        return ids;
+    }
+
+    device::sim::SimMachine machine;
+    MemoryClass memory_class = MemoryClass::discrete;
+    PolicyOf policy = [this](DeviceId id) {
+        return id == kCpu ? DevicePolicy{}
+                          : DevicePolicy{.memory_class = memory_class, .reserve = 2_GiB};
+    };
+    AvailableNow available{};
+    std::shared_ptr<CollectingSink> lines = std::make_shared<CollectingSink>();
+    Log log{{lines}};
+
+private:
+    static machine::MachineProfile profile_of(const std::vector<DeviceId>& ids,
+                                              std::optional<DeviceId> full) {
+        machine::MachineProfile profile;
+        for (const auto id : ids)
+            profile.devices.push_back({.id = id, .total = 8_GiB, .free = id == full ? 0_B : 8_GiB});
+        return profile;
+    }
+
+    std::map<DeviceId, std::uint64_t> calls_;
+};
+
+std::map<DeviceId, CacheReport> by_device(const std::vector<CacheReport>& reports) {
+    std::map<DeviceId, CacheReport> map;
+    for (const auto& report : reports) map.emplace(report.device, report);
+    return map;
+}
+
+std::vector<DeviceId> order_of(const std::vector<CacheReport>& reports) {
+    std::vector<DeviceId> ids;
+    for (const auto& report : reports) ids.push_back(report.device);
+    return ids;
+}
+
+/// Readings of available memory, one after the other; the last one stays.
+AvailableNow readings(std::deque<std::optional<Bytes>> values) {
+    return [values = std::move(values)]() mutable {
+        const auto value = values.front();
+        if (values.size() > 1) values.pop_front();
+        return value;
+    };
+}
+
+TEST(Caches, OfSeveralDevicesAreEmptiedEachForItself) {
+    const auto file = case_of("37-clear-cache-per-device.json");
+    std::vector<DeviceId> ids;
+    std::optional<DeviceId> full;
+    for (const auto& each : file.at("devices")) {
+        ids.push_back(device_in(each.at("id")));
+        if (each.value("full_with_other_job", false)) full = ids.back();
+    }
+    Cards cards(ids, full);
+    for (const auto& each : file.at("devices")) {
+        if (!each.at("context").get<bool>()) continue;
+        cards.fill_cache(device_in(each.at("id")), Bytes{each.at("cached_bytes")});
+        cards.machine.inject(device_in(each.at("id")),
+                             {.empty_cache = each.value("clear_fails", false)});
+    }
+    cards.called();
+
+    const auto& first = file.at("calls").at(0);
+    const auto one = cards.empty(EmptyingCall::forced, devices_in(first.at("clear")));
+    EXPECT_EQ(cards.called(), devices_in(first.at("expect").at("calls_into")));
+    ASSERT_EQ(one.size(), 1U);
+    EXPECT_EQ(one[0].released, Bytes{first.at("expect").at("released_bytes")});
+    EXPECT_FALSE(one[0].error.has_value());
+
+    const auto& expected = file.at("calls").at(1).at("expect");
+    auto all = by_device(cards.empty(EmptyingCall::forced));
+    EXPECT_EQ(cards.called(), devices_in(expected.at("calls_into")));
+    for (const auto id : devices_in(expected.at("not_touched"))) {
+        EXPECT_TRUE(all.at(id).is_asleep);
+        EXPECT_EQ(cards.machine.calls(id), 0U);
+    }
+    const auto failing = devices_in(expected.at("errors"));
+    for (const auto id : ids)
+        EXPECT_EQ(all.at(id).error.has_value(), std::ranges::count(failing, id) == 1)
+            << to_string(id);
+    EXPECT_EQ(all.at(cuda(1)).kept, Bytes{expected.at("cuda:1_cached_after")});
+    EXPECT_EQ(all.at(cuda(2)).kept, 1_GiB) << "and that is told";
+    EXPECT_THAT(cards.lines->lines(LogLevel::warning), ElementsAre(HasSubstr("cuda:2")));
+}
+
+TEST(Caches, OfDevicesThatNobodyUsesAreLeftAloneWhateverIsAsked) {
+    const auto file = case_of("18-stats-must-not-touch.json");
+    std::vector<DeviceId> ids;
+    std::vector<DeviceId> untouchable;
+    for (const auto& each : file.at("devices")) {
+        ids.push_back(device_in(each.at("id")));
+        if (!each.at("initialised").get<bool>()) untouchable.push_back(ids.back());
+    }
+    ASSERT_THAT(untouchable, ElementsAre(cuda(1)));
+    Cards cards(ids);
+    cards.fill_cache(cuda(0), 1_GiB);
+    const auto look_at_all = [&] {
+        for (const auto& device : cards.machine.devices().all()) {
+            static_cast<void>(device->memory());
+            static_cast<void>(device->is_awake());
+        }
+    };
+    look_at_all();
+    for (const auto call : {EmptyingCall::soft, EmptyingCall::forced, EmptyingCall::buffer_reset}) {
+        const auto reports = by_device(cards.empty(call));
+        EXPECT_TRUE(reports.at(cuda(1)).is_asleep);
+        EXPECT_EQ(reports.at(cuda(1)).action, CacheAction::nothing);
+        EXPECT_FALSE(reports.at(cuda(1)).error.has_value());
+        look_at_all();
+    }
+    EXPECT_TRUE(cards[cuda(0)].allocate(1_GiB).has_value()) << "the one in use works";
+    EXPECT_EQ(cards.machine.calls(cuda(1)), file.at("expect").at("calls_into_cuda1"));
+    EXPECT_FALSE(cards[cuda(1)].is_awake());
+}
+
+TEST(Caches, AreTreatedAsTheClassOfTheirDeviceAndTheCallAskFor) {
+    constexpr auto kRelease = CacheAction::release;
+    constexpr auto kSynchronise = CacheAction::synchronise;
+    constexpr auto kNothing = CacheAction::nothing;
+    struct Row {
+        MemoryClass memory_class;
+        CacheAction soft;
+        CacheAction forced;
+        CacheAction buffer_reset;
+    };
+    const std::vector<Row> table{
+        {MemoryClass::discrete, kRelease, kRelease, kRelease},
+        {MemoryClass::coherent, kRelease, kRelease, kRelease},
+        {MemoryClass::partitioned, kRelease, kRelease, kRelease},
+        {MemoryClass::shared, kRelease, kRelease, kRelease},
+        {MemoryClass::unified, kSynchronise, kRelease, kNothing},
+        {MemoryClass::none, kNothing, kNothing, kNothing},
+    };
+    // the device is waited for, then released
+    const std::map<CacheAction, std::uint64_t> calls{
+        {kRelease, 2}, {kSynchronise, 1}, {kNothing, 0}};
+    for (const auto& row : table)
+        for (const auto& [call, action] :
+             {std::pair{EmptyingCall::soft, row.soft}, std::pair{EmptyingCall::forced, row.forced},
+              std::pair{EmptyingCall::buffer_reset, row.buffer_reset}}) {
+            Cards cards({cuda(0)});
+            cards.memory_class = row.memory_class;
+            cards.fill_cache(cuda(0), 1_GiB);
+            const auto before = cards.machine.calls(cuda(0));
+            const auto report = cards.empty(call, {cuda(0)}).at(0);
+            SCOPED_TRACE(machine::to_string(row.memory_class));
+            EXPECT_EQ(report.action, action);
+            EXPECT_EQ(cards.machine.calls(cuda(0)) - before, calls.at(action));
+            EXPECT_EQ(report.released, action == kRelease ? 1_GiB : 0_B);
+            EXPECT_EQ(report.kept, action == kRelease ? 0_B : 1_GiB);
+            EXPECT_EQ(cards.cached(cuda(0)), report.kept);
+            EXPECT_THAT(cards.lines->lines(LogLevel::info), IsEmpty());
+        }
+}
+
+TEST(Caches, OfASharedPoolGoUnderPressureAlone) {
+    struct Row {
+        Bytes cached;
+        std::optional<Bytes> available;
+        CacheAction action;
+    };
+    for (const auto& row : std::vector<Row>{
+             {256_MiB, (4_GiB).minus_or_zero(1_B), CacheAction::release},
+             {256_MiB, 4_GiB, CacheAction::synchronise},
+             {255_MiB, 1_GiB, CacheAction::synchronise},
+             {256_MiB, std::nullopt, CacheAction::synchronise},
+         }) {
+        Cards cards({cuda(0)});
+        cards.memory_class = MemoryClass::unified;
+        cards.fill_cache(cuda(0), row.cached);
+        cards.available = readings({row.available, row.available, 8_GiB});
+        const auto report = cards.empty(EmptyingCall::soft, {cuda(0)}).at(0);
+        EXPECT_EQ(report.action, row.action);
+        const auto lines = cards.lines->lines(LogLevel::info);
+        if (row.action == CacheAction::release) {
+            EXPECT_THAT(lines, ElementsAre(HasSubstr("pressure release")));
+        } else {
+            EXPECT_THAT(lines, IsEmpty());
+        }
+    }
+}
+
+TEST(Caches, OfASharedPoolMustReachTheSystem) {
+    struct Row {
+        std::optional<Bytes> before;
+        std::optional<Bytes> after;
+        bool reached;
+    };
+    for (const auto& row : std::vector<Row>{
+             {10_GiB, 11_GiB, true},
+             {10_GiB, 10_GiB + 820_MiB, true},
+             {10_GiB, 10_GiB + 819_MiB, false},
+             {10_GiB, 9_GiB, false},
+             {10_GiB, std::nullopt, true},
+             {std::nullopt, 10_GiB, true},
+         }) {
+        Cards cards({cuda(0)});
+        cards.memory_class = MemoryClass::unified;
+        cards.fill_cache(cuda(0), 1_GiB);
+        cards.available = readings({row.before, row.before, row.after});
+        const auto report = cards.empty(EmptyingCall::forced, {cuda(0)}).at(0);
+        EXPECT_EQ(report.released, 1_GiB);
+        EXPECT_EQ(report.reached_system, row.reached);
+        EXPECT_EQ(cards.lines->lines(LogLevel::warning).size(), row.reached ? 0U : 1U);
+    }
+}
+
+TEST(Caches, OfOtherClassesDoNotAskWhatTheSystemHasLeft) {
+    Cards cards({cuda(0)});
+    cards.fill_cache(cuda(0), 1_GiB);
+    int asked = 0;
+    cards.available = [&]() -> std::optional<Bytes> {
+        ++asked;
+        return 0_B;
+    };
+    EXPECT_TRUE(cards.empty(EmptyingCall::forced).at(1).reached_system);
+    EXPECT_EQ(asked, 0);
+}
+
+TEST(Caches, AreReleasedWhenNothingIsInFlight) {
+    Cards cards({cuda(0)});
+    const std::vector<std::byte> sent(1 << 20, std::byte{5});
+    std::vector<std::byte> back(sent.size());
+    const auto memory = cards[cuda(0)].allocate(1_MiB).value();
+    const auto stream = cards[cuda(0)].open_stream().value();
+    ASSERT_TRUE(stream->copy({cuda(0), {memory.data(), sent.size()}}, {kCpu, sent}));
+    ASSERT_TRUE(stream->copy({kCpu, back}, {cuda(0), {memory.data(), sent.size()}}));
+    ASSERT_NE(back, sent);
+    cards.empty(EmptyingCall::forced);
+    EXPECT_EQ(back, sent);
+}
+
+TEST(Caches, OfADeviceThatCannotBeWaitedForAreKept) {
+    Cards cards({cuda(0), cuda(1)});
+    for (const auto id : {cuda(0), cuda(1)}) cards.fill_cache(id, 1_GiB);
+    cards.lose(cuda(0));
+    const auto cached = cards.cached(cuda(0));
+    const auto reports = by_device(cards.empty(EmptyingCall::forced));
+    ASSERT_TRUE(reports.at(cuda(0)).error.has_value());
+    EXPECT_EQ(reports.at(cuda(0)).error->code, Code::device_lost);
+    EXPECT_EQ(reports.at(cuda(0)).released, 0_B);
+    EXPECT_EQ(reports.at(cuda(0)).kept, cached);
+    EXPECT_EQ(reports.at(cuda(1)).released, 1_GiB) << "the other one is emptied";
+}
+
+TEST(Caches, OfAllKindsAndIndicesAreEmptiedInTheOrderOfEnumeration) {
+    const std::vector<DeviceId> ids{
+        {DeviceKind::cuda, 0}, {DeviceKind::cuda, 1}, {DeviceKind::xpu, 0},
+        {DeviceKind::xpu, 1},  {DeviceKind::mps, 0},  {DeviceKind::npu, 0},
+        {DeviceKind::npu, 1},  {DeviceKind::mlu, 1},  {DeviceKind::corex, 1}};
+    Cards cards(ids);
+    for (const auto id : ids) cards.fill_cache(id, 1_MiB);
+    const auto reports = cards.empty(EmptyingCall::soft);
+    auto expected = ids;
+    expected.insert(expected.begin(), kCpu);
+    EXPECT_EQ(order_of(reports), expected);
+    for (const auto id : ids) {
+        EXPECT_EQ(cards.cached(id), 0_B) << to_string(id);
+        EXPECT_EQ(by_device(reports).at(id).released, 1_MiB) << to_string(id);
+    }
+    EXPECT_EQ(reports[0].action, CacheAction::nothing) << "the host keeps nothing of ours";
+}
+
+TEST(Caches, OfSomeDevicesAreToldInTheSameOrderAndOnce) {
+    Cards cards({cuda(0), cuda(1), cuda(2)});
+    const auto reports = cards.empty(EmptyingCall::soft, {cuda(2), cuda(1), cuda(2)});
+    EXPECT_EQ(order_of(reports), (std::vector{cuda(1), cuda(2)}));
+}
+
+TEST(Caches, OfADeviceThatIsNotThereAreAnErrorThatStopsNothing) {
+    Cards cards({cuda(0)});
+    cards.fill_cache(cuda(0), 1_GiB);
+    const auto reports = cards.empty(EmptyingCall::forced, {cuda(7), cuda(0), cuda(7)});
+    ASSERT_EQ(order_of(reports), (std::vector{cuda(0), cuda(7)}));
+    EXPECT_EQ(reports[0].released, 1_GiB);
+    ASSERT_TRUE(reports[1].error.has_value());
+    EXPECT_EQ(reports[1].error->code, Code::not_available);
+    EXPECT_THAT(reports[1].error->hint, HasSubstr("cpu, cuda:0"));
+    EXPECT_THAT(cards.lines->lines(LogLevel::warning), ElementsAre(HasSubstr("cuda:7")));
+}
+
+/// One of several devices whose allocator empties all of them at once, as torch's do.
+class Sibling final : public device::Device {
+public:
+    using Family = std::map<DeviceId, Bytes>;
+    Sibling(DeviceId id, std::shared_ptr<Family> family) : id_(id), family_(std::move(family)) {}
+
+    [[nodiscard]] DeviceId id() const override { return id_; }
+    [[nodiscard]] Bytes granularity() const override { return 1_B; }
+    [[nodiscard]] bool is_host_accessible() const override { return false; }
+    [[nodiscard]] bool reaches(DeviceId) const override { return true; }
+    [[nodiscard]] bool is_awake() const override { return true; }
+    [[nodiscard]] device::MemoryState memory() const override {
+        return {.cached = family_->at(id_)};
+    }
+    Result<Memory> allocate(Bytes) override { return Memory{}; }
+    Result<std::unique_ptr<device::Stream>> open_stream() override { return nullptr; }
+    Result<void> synchronise() override { return {}; }
+    Result<Bytes> empty_cache() override {
+        const auto mine = family_->at(id_);
+        for (auto& [id, cached] : *family_) cached = 0_B;
+        return mine;
+    }
+
+private:
+    void give_back(std::byte*, std::size_t) noexcept override {}
+
+    DeviceId id_;
+    std::shared_ptr<Family> family_;
+};
+
+TEST(Caches, ThatAreEmptiedTogetherAreToldForTheDeviceThatHadThem) {
+    const auto family =
+        std::make_shared<Sibling::Family>(Sibling::Family{{cuda(0), 1_GiB}, {cuda(1), 3_GiB}});
+    const device::DeviceSet devices(
+        {std::make_shared<Sibling>(cuda(0), family), std::make_shared<Sibling>(cuda(1), family)});
+    const auto reports = empty_caches(
+        devices, {}, EmptyingCall::forced,
+        [](DeviceId) { return DevicePolicy{.memory_class = MemoryClass::discrete, .reserve = {}}; },
+        {}, Log{});
+    EXPECT_EQ(by_device(reports).at(cuda(0)).released, 1_GiB);
+    EXPECT_EQ(by_device(reports).at(cuda(1)).released, 3_GiB);
+}
+
+TEST(Caches, AreReportedInWords) {
+    const auto said = [](CacheReport report) {
+        report.device = cuda(1);
+        return to_string(report);
+    };
+    EXPECT_EQ(said({.action = CacheAction::release, .released = 3_GiB}),
+              "cuda:1: released 3.00 GiB");
+    EXPECT_EQ(said({.action = CacheAction::release, .released = 3_GiB, .kept = 1_GiB}),
+              "cuda:1: released 3.00 GiB, 1.00 GiB kept for reuse");
+    EXPECT_EQ(said({.action = CacheAction::synchronise, .kept = 1_GiB}),
+              "cuda:1: idle, 1.00 GiB kept for reuse");
+    EXPECT_EQ(said({}), "cuda:1: nothing to empty");
+    EXPECT_EQ(said({.is_asleep = true}), "cuda:1: not in use, left alone");
+    EXPECT_EQ(said({.kept = 1_GiB, .error = Error{.what = "cannot wait", .why = "it is lost"}}),
+              "cuda:1: cannot wait: it is lost; 1.00 GiB still cached");
+}
+
+}  // namespace
+}  // namespace ballast::residency
