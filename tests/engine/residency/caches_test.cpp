@@ -377,12 +377,17 @@ public:
     }
     Result<Memory> allocate(Bytes) override { return Memory{}; }
     Result<std::unique_ptr<device::Stream>> open_stream() override { return nullptr; }
-    Result<void> synchronise() override { return {}; }
+    Result<void> synchronise() override {
+        if (is_stuck) return fail(Error{.code = Code::io, .what = "cannot wait"});
+        return {};
+    }
     Result<Bytes> empty_cache() override {
         const auto mine = family_->at(id_);
         for (auto& [id, cached] : *family_) cached = 0_B;
         return mine;
     }
+
+    bool is_stuck = false;
 
 private:
     void give_back(std::byte*, std::size_t) noexcept override {}
@@ -402,6 +407,19 @@ TEST(Caches, ThatAreEmptiedTogetherAreToldForTheDeviceThatHadThem) {
         {}, Log{});
     EXPECT_EQ(by_device(reports).at(cuda(0)).released, 1_GiB);
     EXPECT_EQ(by_device(reports).at(cuda(1)).released, 3_GiB);
+}
+
+TEST(Caches, AreNotReleasedWhereSomethingMayBeInFlight) {
+    const auto family = std::make_shared<Sibling::Family>(Sibling::Family{{cuda(0), 1_GiB}});
+    const auto stuck = std::make_shared<Sibling>(cuda(0), family);
+    stuck->is_stuck = true;
+    const auto reports = empty_caches(
+        device::DeviceSet({stuck}), {}, EmptyingCall::forced,
+        [](DeviceId) { return DevicePolicy{.memory_class = MemoryClass::discrete, .reserve = {}}; },
+        {}, Log{});
+    ASSERT_TRUE(reports.at(0).error.has_value());
+    EXPECT_EQ(reports[0].released, 0_B);
+    EXPECT_EQ(family->at(cuda(0)), 1_GiB);
 }
 
 TEST(Caches, AreReportedInWords) {
