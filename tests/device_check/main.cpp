@@ -65,6 +65,9 @@ int main(int count, char** arguments) {
         fmt::print(stderr, "warning: {}; {}\n", to_string(failure), failure.hint);
     const auto device = find(arguments[1]);
     if (device == nullptr) return 2;
+    // a device that sleeps does not say what is free
+    if (const auto woken = device->open_stream(); !woken)
+        fmt::print(stderr, "warning: {}\n", to_string(woken.error()));
     const auto memory = device->memory();
     fmt::print("{} with {}: {} free of {}\n", to_string(device->id()),
                runtime::ops::torch_version(), to_string(memory.free.value_or(Bytes{})),

@@ -133,7 +133,7 @@ TEST_P(DeviceBehaviour, HandsOutAlignedMemoryAndTakesItBack) {
         EXPECT_EQ(many->size(), 100'000U);
         EXPECT_GE(device().memory().held, before + Bytes{100'001});
     }
-    device().empty_cache();
+    EXPECT_TRUE(device().empty_cache());
     EXPECT_EQ(device().memory().held, before);
 }
 
@@ -181,6 +181,70 @@ TEST_P(DeviceBehaviour, RefusesCopiesThatAreNotItsOwn) {
     EXPECT_FALSE((*stream)->copy({stranger, back}, {kCpu, sent}).has_value());
     EXPECT_FALSE((*stream)->copy(on_device(*memory, 0, 64), {stranger, sent}).has_value());
     EXPECT_TRUE((*stream)->finish()) << "nothing was queued";
+}
+
+TEST_P(DeviceBehaviour, IsNotWokenByLookingWaitingOrTidyingUp) {
+    const bool was_awake = device().is_awake();
+    const auto looked_at = device().memory();
+    EXPECT_TRUE(was_awake || (looked_at.held + looked_at.cached).is_zero());
+    EXPECT_GT(device().granularity(), Bytes{});
+    EXPECT_TRUE(device().reaches(kCpu));
+    static_cast<void>(device().is_host_accessible());
+    EXPECT_TRUE(device().allocate(Bytes{}).has_value());
+    EXPECT_TRUE(device().synchronise());
+    const auto emptied = device().empty_cache();
+    ASSERT_TRUE(emptied.has_value());
+    EXPECT_TRUE(was_awake || emptied->is_zero());
+    EXPECT_EQ(device().is_awake(), was_awake);
+}
+
+TEST_P(DeviceBehaviour, IsAwakeOnceMemoryWasAskedForAndStaysSo) {
+    ASSERT_TRUE(device().allocate(Bytes{4096}).has_value());
+    EXPECT_TRUE(device().is_awake());
+}
+
+TEST_P(DeviceBehaviour, IsAwakeOnceAStreamWasAskedForAndStaysSo) {
+    ASSERT_TRUE(device().open_stream().has_value());
+    EXPECT_TRUE(device().is_awake());
+}
+
+TEST_P(DeviceBehaviour, SynchronisingFinishesAllStreams) {
+    const auto sent = pattern(1 << 20);
+    std::vector<std::byte> back(sent.size());
+    const auto memory = device().allocate(Bytes{2 * sent.size()});
+    const auto first = device().open_stream();
+    const auto second = device().open_stream();
+    ASSERT_TRUE(memory.has_value() && first.has_value() && second.has_value());
+    ASSERT_TRUE((*first)->copy(on_device(*memory, 0, sent.size()), {kCpu, sent}));
+    ASSERT_TRUE((*first)->copy({kCpu, back}, off_device(*memory, 0, sent.size())));
+    ASSERT_TRUE((*second)->copy(on_device(*memory, sent.size(), sent.size()), {kCpu, sent}));
+    const auto queued = (*second)->record();
+    ASSERT_TRUE(queued.has_value());
+    ASSERT_TRUE(device().synchronise());
+    EXPECT_EQ(back, sent);
+    EXPECT_TRUE(queued->is_reached());
+    EXPECT_TRUE(device().synchronise()) << "a second time there is nothing to wait for";
+}
+
+TEST_P(DeviceBehaviour, EmptyingItsCacheTouchesNothingThatIsHeld) {
+    const auto sent = pattern(100'000);
+    std::vector<std::byte> back(sent.size());
+    const auto memory = device().allocate(Bytes{sent.size()});
+    const auto stream = device().open_stream();
+    ASSERT_TRUE(memory.has_value() && stream.has_value());
+    ASSERT_TRUE((*stream)->copy(on_device(*memory, 0, sent.size()), {kCpu, sent}));
+    ASSERT_TRUE(device().allocate(Bytes{8 * sent.size()}).has_value()) << "and given back";
+    const auto held = device().memory().held;
+    const auto cached = device().memory().cached;
+    ASSERT_TRUE(device().synchronise());
+    const auto emptied = device().empty_cache();
+    ASSERT_TRUE(emptied.has_value());
+    EXPECT_EQ(*emptied + device().memory().cached, cached);
+    EXPECT_EQ(device().memory().held, held);
+    EXPECT_EQ(device().empty_cache().value_or(Bytes{1}), Bytes{}) << "nothing is left to release";
+    ASSERT_TRUE((*stream)->copy({kCpu, back}, off_device(*memory, 0, sent.size())));
+    ASSERT_TRUE((*stream)->finish());
+    EXPECT_EQ(back, sent);
 }
 
 TEST_P(DeviceBehaviour, FinishesWhatIsQueuedBeforeAStreamOrMemoryGoes) {

@@ -100,15 +100,19 @@ public:
     virtual Result<void> finish() = 0;
 };
 
-/// What a device says about its memory; empty: it does not say.
+/// What a device says about its memory; empty: it does not say, or would have to be woken for it.
 struct MemoryState {
     std::optional<Bytes> total{};
     std::optional<Bytes> free{};
     Bytes held{};    ///< given out here, rounded up to the granularity
-    Bytes cached{};  ///< kept by its allocator for reuse
+    Bytes cached{};  ///< kept by its allocator for reuse: neither held nor free
 };
 
 /// A place that stores bytes. Thread-safe, except for its streams. Owned by shared pointers.
+///
+/// A device sleeps until it is used: the first allocation or stream wakes it, which may cost memory
+/// of its own there, and on a full card fails. Whatever only looks, waits or tidies up leaves a
+/// sleeping device alone.
 class Device : public std::enable_shared_from_this<Device> {
 public:
     Device() = default;
@@ -125,6 +129,8 @@ public:
     /// host.
     [[nodiscard]] virtual bool reaches(DeviceId peer) const = 0;
     [[nodiscard]] virtual MemoryState memory() const = 0;
+    /// Whether this process has done anything there that needs a context of the driver. Stays true.
+    [[nodiscard]] virtual bool is_awake() const = 0;
 
     /// `size` bytes whose content is undefined. Fails with `out_of_memory` (needed, available) or
     /// `device_lost`.
@@ -132,8 +138,14 @@ public:
 
     virtual Result<std::unique_ptr<Stream>> open_stream() = 0;
 
-    /// Gives what the allocator keeps for reuse back to the system; returns how much that was.
-    virtual Bytes empty_cache() = 0;
+    /// Returns when everything is done that was queued on the device before, by whomever. Fails
+    /// with what the device says; what went wrong with a copy is told by its stream.
+    virtual Result<void> synchronise() = 0;
+
+    /// Gives what the allocator keeps for reuse back to the system; returns how much that was. The
+    /// caller sees to it that nothing uses it any more (`synchronise`). Fails with what the device
+    /// says; then part of it may have gone.
+    virtual Result<Bytes> empty_cache() = 0;
 
 protected:
     /// For implementations: the handle of what `give_back` takes.

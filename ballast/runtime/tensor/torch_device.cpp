@@ -87,7 +87,10 @@ public:
     [[nodiscard]] bool is_host_accessible() const override { return false; }
     [[nodiscard]] bool reaches(DeviceId peer) const override { return peer == id_ || peer == kCpu; }
 
+    [[nodiscard]] bool is_awake() const override { return is_awake_.load(); }
+
     [[nodiscard]] MemoryState memory() const override {
+        if (!is_awake()) return {};
         MemoryState state{.held = Bytes{held_.load()}};
         // an allocator that does not say one of them may still say the other
         static_cast<void>(guarded("ask for memory", [&] {
@@ -124,10 +127,21 @@ public:
 
     Result<std::unique_ptr<Stream>> open_stream() override;
 
-    Bytes empty_cache() override {
+    Result<void> synchronise() override {
+        if (!is_awake()) return {};
+        return guarded("cannot wait for " + to_string(id_),
+                       [this] { guard_.synchronizeDevice(where_.index()); });
+    }
+
+    Result<Bytes> empty_cache() override {
+        if (!is_awake()) return Bytes{};
         const auto before = memory().cached;
-        static_cast<void>(guarded("empty the cache", [this] { statistics().emptyCache(); }));
-        return before.minus_or_zero(memory().cached);
+        return guarded("cannot empty the cache of " + to_string(id_), [&] {
+            // drivers free under the current device, and would wake it for that
+            const c10::DeviceGuard guard(where_);
+            statistics().emptyCache();
+            return before.minus_or_zero(memory().cached);
+        });
     }
 
     /// A tensor over bytes of ours.
@@ -168,11 +182,12 @@ private:
                             .hint = "report this as a fault of Ballast"});
     }
 
-    /// Wakes the device.
+    /// Wakes the device. One that cannot be woken counts as asleep: there is nothing to tidy up.
     void prepare() const {
         std::call_once(is_prepared_, [this] {
             at::globalContext().lazyInitDevice(where_.type());
             memory_stream_ = new_stream(where_);
+            is_awake_ = true;
         });
     }
 
@@ -219,6 +234,7 @@ private:
     c10::impl::VirtualGuardImpl guard_;
     Bytes granularity_;
     mutable std::once_flag is_prepared_;
+    mutable std::atomic<bool> is_awake_{false};
     mutable std::optional<c10::Stream> memory_stream_;
     std::atomic<std::uint64_t> held_{0};
     mutable std::mutex mutex_;

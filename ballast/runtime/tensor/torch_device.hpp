@@ -26,8 +26,9 @@ namespace ballast::runtime {
 /// it once for a machine: each device knows the memory that it allocated itself. Costs nothing: a
 /// device is woken when it is used. Its back end must offer streams, events, and to
 /// wait for a whole device. What it allocates is freed only when the device is idle, and is never
-/// mixed with what tensors of other streams leave behind. `empty_cache` acts on all devices of the
-/// type.
+/// mixed with what tensors of other streams leave behind. `empty_cache` acts on the device, but
+/// torch's allocators have one such call for all devices of a type: the others give their blocks
+/// back, too. Those that are asleep have none, and are not woken by it.
 std::vector<std::shared_ptr<device::Device>> torch_devices();
 
 /// Where tensors over the memory of `device` lie: the processor for all that are not torch's.

@@ -102,7 +102,7 @@ public:
     }
 
     bool initialized() override { return true; }
-    void emptyCache(c10::MempoolId_t) override {}
+    void emptyCache(c10::MempoolId_t) override { streams().check(current().device); }
     void recordStream(const c10::DataPtr&, Stream) override {}
     c10::CachingDeviceAllocator::DeviceStats getDeviceStats(DeviceIndex device) override {
         c10::CachingDeviceAllocator::DeviceStats stats;

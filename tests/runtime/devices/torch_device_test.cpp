@@ -152,6 +152,40 @@ TEST_F(TorchDevices, ReportALostDeviceAsSuchAndGoOnWhenItIsBack) {
     EXPECT_TRUE(first().allocate(64_B).has_value());
 }
 
+TEST_F(TorchDevices, AreNotTouchedUntilTheyAreUsed) {
+    far::lose(0);  // each call would fail
+    const auto state = first().memory();
+    EXPECT_EQ(state.total, std::nullopt);
+    EXPECT_EQ(state.free, std::nullopt);
+    EXPECT_EQ(state.held, 0_B);
+    EXPECT_EQ(state.cached, 0_B);
+    EXPECT_TRUE(first().synchronise());
+    EXPECT_EQ(first().empty_cache().value_or(1_B), 0_B);
+    EXPECT_FALSE(first().is_awake());
+    far::restore(0);
+    EXPECT_TRUE(first().allocate(64_B).has_value());
+    EXPECT_TRUE(first().is_awake());
+    EXPECT_EQ(first().memory().total, 256_MiB);
+    EXPECT_FALSE(set.find(kSecond)->is_awake()) << "the other one is not woken by that";
+}
+
+TEST_F(TorchDevices, SayWhyTheyCannotBeWaitedForOrEmptied) {
+    for (const auto id : {kFirst, kSecond}) ASSERT_TRUE(set.find(id)->allocate(64_B).has_value());
+    far::lose(0);
+    EXPECT_TRUE(set.find(kSecond)->synchronise());
+    EXPECT_TRUE(set.find(kSecond)->empty_cache());
+    const auto synchronised = first().synchronise();
+    const auto emptied = first().empty_cache();
+    far::restore(0);
+    ASSERT_FALSE(synchronised.has_value());
+    EXPECT_EQ(synchronised.error().code, Code::device_lost);
+    EXPECT_NE(synchronised.error().what.find("privateuseone:0"), std::string::npos);
+    ASSERT_FALSE(emptied.has_value());
+    EXPECT_EQ(emptied.error().code, Code::device_lost);
+    EXPECT_TRUE(first().synchronise());
+    EXPECT_TRUE(first().empty_cache());
+}
+
 TEST_F(TorchDevices, ShowTheirBytesAsTensors) {
     const auto memory = memory_on(kFirst, 4096);
     const std::vector<float> values{1, 2, 3, 4, 5, 6};

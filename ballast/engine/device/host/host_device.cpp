@@ -39,6 +39,7 @@ public:
     [[nodiscard]] bool is_host_accessible() const override { return true; }
     [[nodiscard]] bool reaches(DeviceId peer) const override { return peer == kCpu; }
     [[nodiscard]] MemoryState memory() const override { return {.held = Bytes{held_.load()}}; }
+    [[nodiscard]] bool is_awake() const override { return true; }
 
     Result<Memory> allocate(Bytes size) override {
         if (size.is_zero()) return Memory{};
@@ -59,7 +60,8 @@ public:
     Result<std::unique_ptr<Stream>> open_stream() override {
         return std::make_unique<HostStream>(shared_from_this());
     }
-    Bytes empty_cache() override { return {}; }
+    Result<void> synchronise() override { return {}; }
+    Result<Bytes> empty_cache() override { return Bytes{}; }
 
 private:
     static std::uint64_t rounded(std::size_t size) {

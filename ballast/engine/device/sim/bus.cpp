@@ -43,6 +43,27 @@ Nanoseconds Bus::take_link(DeviceId from, DeviceId to, Bytes bytes) {
     return links_.take(from, to, bytes, time_->now());
 }
 
+void Bus::keep_cache(DeviceId device) {
+    const std::scoped_lock lock(mutex_);
+    caching_.insert(device);
+}
+
+bool Bus::keeps_cache(DeviceId device) const {
+    const std::scoped_lock lock(mutex_);
+    return caching_.contains(device);
+}
+
+void Bus::count_call(DeviceId device) {
+    const std::scoped_lock lock(mutex_);
+    ++calls_[device];
+}
+
+std::uint64_t Bus::calls(DeviceId device) const {
+    const std::scoped_lock lock(mutex_);
+    const auto found = calls_.find(device);
+    return found == calls_.end() ? 0 : found->second;
+}
+
 Result<void> Bus::allow_allocation(DeviceId device) {
     const std::scoped_lock lock(mutex_);
     auto& injected = injected_[device];
@@ -54,8 +75,21 @@ Result<void> Bus::allow_allocation(DeviceId device) {
                       .hint = "place less there"});
 }
 
+Result<void> Bus::allow_emptying(DeviceId device) {
+    const std::scoped_lock lock(mutex_);
+    ++calls_[device];
+    const auto& injected = injected_[device];
+    if (injected.is_lost) return fail(lost(device));
+    if (!injected.faults.empty_cache) return {};
+    return fail(Error{.code = Code::io,
+                      .what = fmt::format("cannot empty the cache of {}", to_string(device)),
+                      .why = "the simulated driver refused",
+                      .hint = "try again"});
+}
+
 std::shared_ptr<Queue> Bus::open(DeviceId device) {
     const std::scoped_lock lock(mutex_);
+    ++calls_[device];
     auto queue = std::make_shared<Queue>();
     queue->device = device;
     std::erase_if(queues_, [](const std::weak_ptr<Queue>& each) { return each.expired(); });
@@ -76,6 +110,7 @@ std::optional<Error> Bus::fault_of(DeviceId device) {
 
 Result<void> Bus::copy(const std::shared_ptr<Queue>& queue, Target to, Source from) {
     const std::scoped_lock lock(mutex_);
+    ++calls_[queue->device];
     if (queue->failure) return fail(*queue->failure);
     if (injected_[queue->device].is_lost) return fail(lost(queue->device));
     const auto start = std::max(time_->now(), queue->ready);
@@ -89,6 +124,7 @@ Result<void> Bus::copy(const std::shared_ptr<Queue>& queue, Target to, Source fr
 void Bus::order(Queue& queue, const std::shared_ptr<Queue>& other, std::uint64_t count,
                 Nanoseconds moment) {
     const std::scoped_lock lock(mutex_);
+    ++calls_[queue.device];
     queue.ready = std::max(queue.ready, moment);
     ++queue.queued;
     queue.entries.push_back({.done_at = queue.ready, .after = other, .after_count = count});
@@ -117,6 +153,7 @@ void Bus::run_due(Queue& queue, std::uint64_t count, Nanoseconds now) {
 Result<void> Bus::wait(Queue& queue, std::uint64_t count, Nanoseconds moment) {
     time_->wait_until(moment);
     const std::scoped_lock lock(mutex_);
+    ++calls_[queue.device];
     run_due(queue, count, time_->now());
     if (queue.failure && queue.failed_at <= count) return fail(*queue.failure);
     return {};
@@ -124,6 +161,7 @@ Result<void> Bus::wait(Queue& queue, std::uint64_t count, Nanoseconds moment) {
 
 bool Bus::is_done(Queue& queue, std::uint64_t count) {
     const std::scoped_lock lock(mutex_);
+    ++calls_[queue.device];
     run_due(queue, count, time_->now());
     return queue.done >= count;
 }
@@ -138,6 +176,27 @@ std::uint64_t Bus::queued(const Queue& queue) const {
     return queue.queued;
 }
 
+template <typename F>
+void Bus::finish_queues(const F& is_meant) {
+    std::vector<std::shared_ptr<Queue>> meant;
+    {
+        const std::scoped_lock lock(mutex_);
+        for (const auto& each : queues_)
+            if (auto queue = each.lock(); queue && is_meant(*queue))
+                meant.push_back(std::move(queue));
+    }
+    // a queue that failed has no copies left that could do harm
+    for (const auto& queue : meant) static_cast<void>(wait(*queue, queued(*queue), ready(*queue)));
+}
+
+Result<void> Bus::finish(DeviceId device) {
+    count_call(device);
+    finish_queues([&](const Queue& queue) { return queue.device == device; });
+    const std::scoped_lock lock(mutex_);
+    if (injected_[device].is_lost) return fail(lost(device));
+    return {};
+}
+
 void Bus::settle(std::span<const std::byte> memory) {
     const auto touches = [&](const Queue::Entry& entry) {
         const auto is_inside = [&](std::span<const std::byte> part) {
@@ -146,15 +205,7 @@ void Bus::settle(std::span<const std::byte> memory) {
         };
         return is_inside(entry.to.bytes) || is_inside(entry.from.bytes);
     };
-    std::vector<std::shared_ptr<Queue>> busy;
-    {
-        const std::scoped_lock lock(mutex_);
-        for (const auto& each : queues_)
-            if (auto queue = each.lock(); queue && std::ranges::any_of(queue->entries, touches))
-                busy.push_back(std::move(queue));
-    }
-    // a queue that failed has no copies left that could do harm
-    for (const auto& queue : busy) static_cast<void>(wait(*queue, queued(*queue), ready(*queue)));
+    finish_queues([&](const Queue& queue) { return std::ranges::any_of(queue.entries, touches); });
 }
 
 }  // namespace ballast::device::sim

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -50,8 +51,19 @@ public:
     /// Takes a link from now on, or when it is free; returns when the bytes have arrived.
     Nanoseconds take_link(DeviceId from, DeviceId to, Bytes bytes);
 
+    void keep_cache(DeviceId device);
+    [[nodiscard]] bool keeps_cache(DeviceId device) const;
+
+    /// Counts a call into `device`; emptying, and whatever streams do, is counted where it is done.
+    void count_call(DeviceId device);
+    [[nodiscard]] std::uint64_t calls(DeviceId device) const;
+
     /// Counts an allocation on `device`; fails as its faults say.
     Result<void> allow_allocation(DeviceId device);
+    /// Fails as the faults of `device` say.
+    Result<void> allow_emptying(DeviceId device);
+    /// Returns when all copies that are queued there are done. Fails if the device is lost.
+    Result<void> finish(DeviceId device);
 
     std::shared_ptr<Queue> open(DeviceId device);
     Result<void> copy(const std::shared_ptr<Queue>& queue, Target to, Source from);
@@ -75,6 +87,10 @@ private:
         bool is_lost = false;
     };
 
+    /// Waits for those queues that `is_meant`; it is asked with the lock held.
+    template <typename F>
+    void finish_queues(const F& is_meant);
+
     // all of these are called with the lock held
     std::optional<Error> fault_of(DeviceId device);
     /// Does what is due, but no more than the first `count` entries.
@@ -84,6 +100,8 @@ private:
     mutable std::mutex mutex_;
     LinkTable links_;
     std::map<DeviceId, Injected> injected_;
+    std::map<DeviceId, std::uint64_t> calls_;
+    std::set<DeviceId> caching_;
     std::vector<std::weak_ptr<Queue>> queues_;
 };
 

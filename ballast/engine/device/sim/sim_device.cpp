@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <limits>
 #include <mutex>
 
 #include "ballast/engine/device/host/mapped_memory.hpp"
+#include "ballast/engine/device/sim/block_cache.hpp"
 
 namespace ballast::device::sim {
 namespace {
@@ -84,10 +86,18 @@ public:
     }
     [[nodiscard]] MemoryState memory() const override {
         const std::scoped_lock lock(mutex_);
-        return {.total = total_, .free = capacity_.minus_or_zero(held_), .held = held_};
+        return {.total = total_,
+                .free = capacity_.minus_or_zero(held_ + cache_.bytes()),
+                .held = held_,
+                .cached = cache_.bytes()};
     }
+    [[nodiscard]] bool is_awake() const override { return is_awake_.load(); }
 
     Result<Memory> allocate(Bytes size) override {
+        if (!size.is_zero()) {
+            is_awake_ = true;
+            bus_->count_call(id_);
+        }
         if (auto allowed = bus_->allow_allocation(id_); !allowed)
             return fail(std::move(allowed).error());
         if (size.is_zero()) return Memory{};
@@ -108,9 +118,20 @@ public:
     }
 
     Result<std::unique_ptr<Stream>> open_stream() override {
+        is_awake_ = true;
         return std::make_unique<SimStream>(shared_from_this(), bus_);
     }
-    Bytes empty_cache() override { return {}; }
+    Result<void> synchronise() override {
+        if (!is_awake()) return {};
+        return bus_->finish(id_);
+    }
+    Result<Bytes> empty_cache() override {
+        if (!is_awake()) return Bytes{};
+        if (auto allowed = bus_->allow_emptying(id_); !allowed)
+            return fail(std::move(allowed).error());
+        const std::scoped_lock lock(mutex_);
+        return cache_.release();
+    }
 
 private:
     [[nodiscard]] Bytes rounded(Bytes size) const {
@@ -119,13 +140,18 @@ private:
     }
     bool take(Bytes bytes) {
         const std::scoped_lock lock(mutex_);
-        if (held_ + bytes > capacity_) return false;
+        if (!cache_.reuse(bytes)) {
+            if (held_ + cache_.bytes() + bytes > capacity_) cache_.release();
+            if (held_ + bytes > capacity_) return false;
+        }
         held_ += bytes;
         return true;
     }
     void give(Bytes bytes) {
+        const bool is_kept = bus_->keeps_cache(id_);
         const std::scoped_lock lock(mutex_);
         held_ = held_.minus_or_zero(bytes);
+        if (is_kept) cache_.keep(bytes);
     }
     [[nodiscard]] Error full(Bytes bytes) const {
         const auto left = memory().free.value_or(Bytes{});
@@ -137,6 +163,7 @@ private:
         return error;
     }
     void give_back(std::byte* data, std::size_t size) noexcept override {
+        bus_->count_call(id_);
         bus_->settle({data, size});
         unmap_memory(data, size);
         if (ledger_ != nullptr) ledger_->give_back(kCpu, Bytes{size}, Tag::simulation);
@@ -151,6 +178,8 @@ private:
     Ledger* ledger_;
     mutable std::mutex mutex_;
     Bytes held_{};
+    BlockCache cache_;
+    std::atomic<bool> is_awake_{false};
 };
 
 }  // namespace

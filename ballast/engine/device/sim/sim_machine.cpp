@@ -50,6 +50,10 @@ void SimMachine::set_rate(DeviceId from, DeviceId to, std::uint64_t bytes_per_s)
     bus_->set_rate(from, to, bytes_per_s);
 }
 
+void SimMachine::keep_cache(DeviceId device) { bus_->keep_cache(device); }
+
+std::uint64_t SimMachine::calls(DeviceId device) const { return bus_->calls(device); }
+
 void SimMachine::compute(DeviceId device, std::uint64_t flops) {
     const auto rate = flops_per_s_.find(device);
     if (rate == flops_per_s_.end() || flops == 0) return;

@@ -27,6 +27,7 @@ struct Faults {
     std::optional<std::uint64_t> allocation{};  ///< this allocation fails with `out_of_memory`
     std::optional<std::uint64_t> copy{};        ///< this copy fails with `io`, when it is done
     std::optional<std::uint64_t> lost_at{};     ///< at this copy the device is lost for good
+    bool empty_cache = false;  ///< emptying the cache fails with `io`, and keeps it
 };
 
 /// What a link did so far.
@@ -56,6 +57,14 @@ public:
     void inject(DeviceId device, Faults faults);
     /// Changes the rate of a link, in bytes per second. Copies that are queued keep their times.
     void set_rate(DeviceId from, DeviceId to, std::uint64_t bytes_per_s);
+
+    /// From now on blocks of `device` that are given back stay with its allocator, as those of
+    /// torch do: neither held nor free, given out again for a request that rounds to the same size,
+    /// let go by `empty_cache` or where an allocation would not fit otherwise.
+    void keep_cache(DeviceId device);
+    /// How often something was asked of `device` for which there would be a driver to call:
+    /// allocations, streams, copies, waiting, emptying. Looking at it is none.
+    [[nodiscard]] std::uint64_t calls(DeviceId device) const;
 
     /// Arithmetic of so many floating-point operations: returns when its time has passed. None, if
     /// the device's speed is unknown.
