@@ -257,6 +257,7 @@ TEST_F(JsonLog, WritesWholeLinesFromAllThreads) {
     const auto another = json_log_sink(going_on, clock_);
     {
         std::vector<std::jthread> threads;
+        threads.reserve(4);
         for (int t = 0; t < 4; ++t)
             threads.emplace_back([log = Log({t == 0 ? another : sink}), t] {
                 for (int i = 0; i < 100; ++i)

@@ -80,6 +80,7 @@ TEST(MemorySeries, LosesNoSnapshotOfAnyThread) {
     MemorySeries series;
     {
         std::vector<std::jthread> threads;
+        threads.reserve(4);
         for (int t = 0; t < 4; ++t)
             threads.emplace_back([&series, t] {
                 for (int i = 0; i < 100; ++i) {
