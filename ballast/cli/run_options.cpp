@@ -34,10 +34,7 @@ residency::Retention retention_of(const Settings& settings) {
 LogLevel log_level(const Settings& settings) {
     if (settings.flag("quiet")) return LogLevel::error;
     if (settings.flag("verbose")) return LogLevel::debug;
-    const auto name = settings.text("log-level");
-    if (name == "debug") return LogLevel::debug;
-    if (name == "info") return LogLevel::info;
-    return name == "error" ? LogLevel::error : LogLevel::warning;
+    return parse_log_level(settings.text("log-level")).value_or(LogLevel::warning);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <string>
 
 namespace ballast {
 
@@ -38,5 +39,43 @@ public:
 private:
     std::atomic<Nanoseconds::rep> now_{0};
 };
+
+/// An instant of Coordinated Universal Time.
+using UtcTime = std::chrono::sys_time<std::chrono::microseconds>;
+
+/// A source of the time of day: for what people read, not for measuring, since it may jump.
+/// Thread-safe.
+class WallClock {
+public:
+    WallClock() = default;
+    WallClock(const WallClock&) = delete;
+    WallClock& operator=(const WallClock&) = delete;
+    virtual ~WallClock() = default;
+
+    [[nodiscard]] virtual UtcTime utc() const = 0;
+};
+
+/// The machine's system clock.
+class RealWallClock final : public WallClock {
+public:
+    [[nodiscard]] UtcTime utc() const override;
+};
+
+/// Stands still until it is set: for tests.
+class FixedWallClock final : public WallClock {
+public:
+    explicit FixedWallClock(UtcTime at);
+    [[nodiscard]] UtcTime utc() const override;
+    void set(UtcTime at);
+
+private:
+    std::atomic<UtcTime::rep> since_epoch_;
+};
+
+enum class SecondDigits { milliseconds, microseconds };
+
+/// "2026-01-02T03:04:05.678Z", or with six digits behind the point. What follows them is cut off,
+/// so that no text lies ahead of its instant.
+std::string utc_text(UtcTime time, SecondDigits digits);
 
 }  // namespace ballast

@@ -6,6 +6,23 @@
 
 namespace ballast {
 
+std::string_view to_string(LogLevel level) {
+    switch (level) {
+        case LogLevel::debug: return "debug";
+        case LogLevel::info: return "info";
+        case LogLevel::focus: return "focus";
+        case LogLevel::warning: return "warning";
+        case LogLevel::error: return "error";
+    }
+    return "error";
+}
+
+std::optional<LogLevel> parse_log_level(std::string_view name) {
+    for (std::size_t i = 0; i < kLogLevels; ++i)
+        if (const auto level = static_cast<LogLevel>(i); to_string(level) == name) return level;
+    return std::nullopt;
+}
+
 struct Log::Shared {
     std::mutex mutex;
     std::vector<std::shared_ptr<LogSink>> sinks;
@@ -39,11 +56,17 @@ namespace {
 
 class StderrSink final : public LogSink {
 public:
-    explicit StderrSink(LogLevel least) : least_(least) { sink_.set_pattern("%^%l%$: %v"); }
+    explicit StderrSink(LogLevel least) : least_(least) {
+        // the library has no level of ours between two of its own, so the name comes as the
+        // logger's
+        sink_.set_pattern("%^%n%$: %v");
+    }
 
     void write(LogLevel level, std::string_view line) override {
         if (level < least_) return;
-        sink_.log({"", to_spdlog(level), spdlog::string_view_t(line.data(), line.size())});
+        const auto name = to_string(level);
+        sink_.log({spdlog::string_view_t(name.data(), name.size()), to_spdlog(level),
+                   spdlog::string_view_t(line.data(), line.size())});
         sink_.flush();
     }
 
@@ -51,7 +74,8 @@ private:
     static spdlog::level::level_enum to_spdlog(LogLevel level) {
         switch (level) {
             case LogLevel::debug: return spdlog::level::debug;
-            case LogLevel::info: return spdlog::level::info;
+            case LogLevel::info:
+            case LogLevel::focus: return spdlog::level::info;
             case LogLevel::warning: return spdlog::level::warn;
             case LogLevel::error: return spdlog::level::err;
         }

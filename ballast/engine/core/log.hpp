@@ -3,13 +3,24 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace ballast {
 
-enum class LogLevel { debug, info, warning, error };
+/// `focus` is ComfyUI-MultiGPU's: what its users follow memory by, above info and below warnings.
+enum class LogLevel { debug, info, focus, warning, error };
+inline constexpr std::size_t kLogLevels = 5;
+
+/// "debug" and so on.
+std::string_view to_string(LogLevel level);
+/// The level of that name; nothing if there is none.
+std::optional<LogLevel> parse_log_level(std::string_view name);
+
+/// What lines about loading, freeing and watching memory begin with. They are written at `focus`.
+inline constexpr std::string_view kModelManagementPrefix = "[MultiGPU Model Management] ";
 
 /// Where lines go. `write` is called by one thread at a time per `Log`.
 class LogSink {
@@ -44,6 +55,7 @@ public:
     void write(LogLevel level, std::string_view line) const;
     void debug(std::string_view line) const { write(LogLevel::debug, line); }
     void info(std::string_view line) const { write(LogLevel::info, line); }
+    void focus(std::string_view line) const { write(LogLevel::focus, line); }
     void warning(std::string_view line) const { write(LogLevel::warning, line); }
     void error(std::string_view line) const { write(LogLevel::error, line); }
 

@@ -385,7 +385,7 @@ inline constexpr auto kRows = std::to_array<Setting>({
      .choices = "none|text", .later_choices = "text",
      .help = "Preview of the picture while it is made"},
     {.name = "log-level", .type = choice, .value_name = "LEVEL", .fallback = "warning",
-     .choices = "debug|info|warning|error",
+     .choices = "debug|info|focus|warning|error",
      .help = "Least level of the messages on standard error"},
     {.name = "verbose",
      .help = "As --log-level debug"},

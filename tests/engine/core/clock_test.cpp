@@ -43,5 +43,32 @@ TEST(RealClock, NeverRunsBackwards) {
     EXPECT_GE(clock.seconds_since(last), 0.0);
 }
 
+TEST(UtcText, CutsTheSecondToMillisecondsOrMicroseconds) {
+    const auto time =
+        UtcTime{std::chrono::sys_days{std::chrono::January / 2 / 2026}} + 3h + 4min + 5s + 678999us;
+    EXPECT_EQ(utc_text(time, SecondDigits::milliseconds), "2026-01-02T03:04:05.678Z");
+    EXPECT_EQ(utc_text(time, SecondDigits::microseconds), "2026-01-02T03:04:05.678999Z");
+}
+
+TEST(UtcText, KnowsTimesBeforeTheEpochAndLeapDays) {
+    EXPECT_EQ(utc_text(UtcTime{-1us}, SecondDigits::microseconds), "1969-12-31T23:59:59.999999Z");
+    EXPECT_EQ(utc_text(UtcTime{std::chrono::sys_days{std::chrono::February / 29 / 2028}},
+                       SecondDigits::milliseconds),
+              "2028-02-29T00:00:00.000Z");
+}
+
+TEST(FixedWallClock, StandsStillUntilItIsSet) {
+    FixedWallClock clock(UtcTime{5s});
+    EXPECT_EQ(clock.utc(), UtcTime{5s});
+    EXPECT_EQ(clock.utc(), UtcTime{5s});
+    clock.set(UtcTime{3s});
+    EXPECT_EQ(clock.utc(), UtcTime{3s});
+}
+
+TEST(RealWallClock, KnowsThisCentury) {
+    const auto text = utc_text(RealWallClock().utc(), SecondDigits::milliseconds);
+    EXPECT_EQ(text.substr(0, 2), "20") << text;
+}
+
 }  // namespace
 }  // namespace ballast

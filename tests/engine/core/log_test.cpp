@@ -26,10 +26,21 @@ TEST(Log, SinksAreAskedForTheLevelsThatMatter) {
     const Log log({sink});
     log.debug("d");
     log.info("i");
+    log.focus("f");
     log.warning("w");
     log.error("e");
-    EXPECT_THAT(sink->lines(LogLevel::debug), ElementsAre("d", "i", "w", "e"));
+    EXPECT_THAT(sink->lines(LogLevel::debug), ElementsAre("d", "i", "f", "w", "e"));
+    EXPECT_THAT(sink->lines(LogLevel::focus), ElementsAre("f", "w", "e"));
     EXPECT_THAT(sink->lines(LogLevel::warning), ElementsAre("w", "e"));
+}
+
+TEST(LogLevel, IsReadByTheNameThatItIsWrittenWith) {
+    for (std::size_t i = 0; i < kLogLevels; ++i) {
+        const auto level = static_cast<LogLevel>(i);
+        EXPECT_EQ(parse_log_level(to_string(level)), level) << i;
+    }
+    for (const auto* name : {"", "FOCUS", "focus ", "critical"})
+        EXPECT_EQ(parse_log_level(name), std::nullopt) << name;
 }
 
 TEST(Log, WithoutSinksDropsEverything) {
@@ -73,6 +84,15 @@ TEST(StderrSink, WritesLevelAndLineFromItsLevelOn) {
     log.error("loud");
     EXPECT_EQ(::testing::internal::GetCapturedStderr(),
               "warning: half the {} braces\nerror: loud\n");
+}
+
+TEST(StderrSink, CallsEveryLevelByItsName) {
+    ::testing::internal::CaptureStderr();
+    const Log log({stderr_sink(LogLevel::focus)});
+    log.info("quiet");
+    log.focus("memory");
+    log.warning("careful");
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(), "focus: memory\nwarning: careful\n");
 }
 
 }  // namespace

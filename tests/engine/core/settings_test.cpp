@@ -163,7 +163,7 @@ TEST(Settings, RefuseWhatIsNoWholeNumber) {
 TEST(Settings, OfferTheNearestChoice) {
     const auto error = refusal({.command_line = {given("log-level", {"warnin"})}});
     EXPECT_EQ(error.code, Code::usage);
-    EXPECT_THAT(error.why, HasSubstr("debug, info, warning, error"));
+    EXPECT_THAT(error.why, HasSubstr("debug, info, focus, warning, error"));
     EXPECT_THAT(error.hint, HasSubstr("'warning'"));
 }
 
