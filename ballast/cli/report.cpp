@@ -6,6 +6,8 @@
 #include <iterator>
 #include <map>
 
+#include "ballast/cli/free_report.hpp"
+
 namespace ballast::cli {
 namespace {
 
@@ -118,10 +120,14 @@ Json to_json(const Record& record) {
     Json models = Json::array();
     for (const auto& model : record.runtime.models) models.push_back(to_json(model));
     Json runs = Json::array();
-    for (const auto& pass : record.passes)
+    for (const auto& pass : record.passes) {
         runs.push_back({{"seconds", to_json(pass.seconds)},
                         {"executed", pass.executed},
                         {"cached", pass.cached}});
+        if (pass.freed) runs.back()["freed"] = to_json(*pass.freed);
+    }
+    Json loaded = Json::array();
+    for (const auto& model : record.loaded) loaded.push_back(to_json(model));
     const Pass last = record.passes.empty() ? Pass{} : record.passes.back();
 
     Json document{{"status", status_of(record)},
@@ -132,6 +138,7 @@ Json to_json(const Record& record) {
                   {"streaming", to_json(record.runtime.streaming)},
                   {"cache", {{"executed", last.executed}, {"cached", last.cached}}},
                   {"runs", std::move(runs)},
+                  {"loaded", std::move(loaded)},
                   {"warnings", record.warnings},
                   {"simulated", record.is_simulated},
                   {"runtime", record.runtime_version}};
@@ -144,6 +151,10 @@ std::string to_text(const Record& record) {
     const auto out = std::back_inserter(text);
     for (const auto& output : record.outputs)
         fmt::format_to(out, "{}\n", escaped(output.path.string()));
+    for (const auto& pass : record.passes)
+        if (pass.freed)
+            for (const auto& line : pass.freed->lines())
+                fmt::format_to(out, "freed: {}\n", escaped(line));
     const auto seconds = record.seconds();
     fmt::format_to(out, "{:.2f} s: load {:.2f}, sample {:.2f}, decode {:.2f}\n", seconds.total,
                    seconds.load, seconds.sample, seconds.decode);

@@ -33,12 +33,14 @@ struct Pass {
     Seconds seconds;
     std::vector<std::string> executed;  ///< node ids
     std::vector<std::string> cached;
+    std::optional<residency::FreeAnswer> freed{};  ///< what came back after it
 };
 
 struct Record {
     std::vector<Pass> passes;
     std::vector<Output> outputs;  ///< of all passes, each once
     graph::RuntimeReport runtime;
+    std::vector<residency::ModelStatus> loaded;  ///< at the end
     std::string runtime_version;
     bool is_simulated = false;
     std::vector<std::string> warnings;

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "ballast/cli/dry_run.hpp"
+#include "ballast/cli/free_options.hpp"
 #include "ballast/cli/interrupt.hpp"
 #include "ballast/cli/machine.hpp"
 #include "ballast/cli/precautions.hpp"
@@ -33,6 +34,8 @@ struct Job {
     const graph::PlanningMachine& machine;
     graph::RuntimeOptions options;
     std::vector<std::string> warnings;  ///< said already
+    FreeOptions freeing;
+    std::vector<residency::ExpectedUse> expected;  ///< of models, by all passes
 };
 
 Result<WorkflowFit> fit_on(const graph::PlanningMachine& machine, const Job& job) {
@@ -119,11 +122,16 @@ Record execute(const Job& job, graph::Runtime& runtime, InterruptScope& interrup
     graph::Executor executor(runtime, places, cache_policy(settings));
     Progress progress(settings.flag("quiet") ? ProgressStyle::silent : progress_style_of_stderr(),
                       clock, [&runtime] { return runtime.report().devices; });
+    auto* flow = runtime.flow();
     Record record;
     record.runtime_version = runtime.version();
     for (std::int64_t pass = 0; pass < settings.integer("repeat") && !record.error; ++pass) {
         const auto before = runtime.report();
         const auto start = clock.now();
+        if (flow != nullptr) {
+            flow->begin_prompt();
+            flow->registry().expect(job.expected);
+        }
         auto result = executor.run(job.workflow, progress);
         record.passes.push_back(
             {.seconds = seconds_between(before, runtime.report(), clock.seconds_since(start)),
@@ -131,7 +139,15 @@ Record execute(const Job& job, graph::Runtime& runtime, InterruptScope& interrup
              .cached = std::move(result.cached)});
         add_outputs(record.outputs, result.ui, job.options);
         record.error = std::move(result.error);
+        if (flow == nullptr) continue;
+        keep_models(job.freeing, *flow);
+        const bool is_last = record.error || pass + 1 == settings.integer("repeat");
+        if (!is_last) request_between(job.freeing, *flow);
+        flow->memory().load("after_run");
+        if (auto answer = flow->end_prompt([&executor] { executor.clear(); }))
+            record.passes.back().freed = *std::move(answer);
     }
+    if (flow != nullptr) record.loaded = flow->registry().models();
     interrupts.work_ended();
     progress.end();
     record.runtime = runtime.report();
@@ -196,7 +212,9 @@ int run(const Invocation& invocation, Console& console) {
             .settings = *settings,
             .machine = judged,
             .options = std::move(options),
-            .warnings = {}};
+            .warnings = {},
+            .freeing = free_options(*settings),
+            .expected = {}};
     warn(job, *std::move(odd));
     // a part of the outputs might run, but nobody sits in front to notice that the rest is missing
     if (!report.is_clean()) return refuse_workflow(report, invocation.operand, console);
@@ -204,6 +222,11 @@ int run(const Invocation& invocation, Console& console) {
     if (!fit) return console.fail(fit.error());
     if (settings->flag("dry-run")) return dry_run(*fit, *settings, job.warnings, console);
     if (const auto fits = require_fit(*fit, job); !fits) return console.fail(fits.error());
+    const auto used = graph::workflow_models(valid, folders(job.options), job.options.allocation);
+    if (!used) return console.fail(used.error());
+    if (const auto named = require_named_models(job.freeing, *used); !named)
+        return console.fail(named.error());
+    job.expected = expected_uses(*used, settings->integer("repeat"));
     return run_job(std::move(job), console);
 }
 

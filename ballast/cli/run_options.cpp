@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "ballast/cli/command_settings.hpp"
 #include "ballast/cli/progress.hpp"
+#include "ballast/engine/core/json_log.hpp"
 
 namespace ballast::cli {
 namespace {
@@ -35,6 +37,19 @@ LogLevel log_level(const Settings& settings) {
     if (settings.flag("quiet")) return LogLevel::error;
     if (settings.flag("verbose")) return LogLevel::debug;
     return parse_log_level(settings.text("log-level")).value_or(LogLevel::warning);
+}
+
+/// Standard error, and the file that ComfyUI-MultiGPU's variables name.
+std::vector<std::shared_ptr<LogSink>> log_sinks(LogLevel least) {
+    static const RealWallClock kClock;
+    std::vector<std::shared_ptr<LogSink>> sinks{log_beside_progress(least)};
+    const auto variable = [](const char* name) -> std::optional<std::string> {
+        const char* value = std::getenv(name);
+        return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+    };
+    if (const auto options = json_log_options(variable))
+        sinks.push_back(json_log_sink(*options, kClock));
+    return sinks;
 }
 
 }  // namespace
@@ -92,7 +107,8 @@ graph::RuntimeOptions runtime_options(const Settings& settings, const Machine& m
     options.text_encoder_type = compute_type(settings, kTextEncoder);
     options.threads = static_cast<int>(settings.integer("threads"));
     options.save_metadata = !settings.flag("disable-metadata");
-    options.log = Log({log_beside_progress(log_level(settings))});
+    options.logs_memory = settings.flag("memory-log");
+    options.log = Log(log_sinks(log_level(settings)));
     return options;
 }
 

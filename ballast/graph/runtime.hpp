@@ -15,6 +15,7 @@
 #include "ballast/engine/device/ledger.hpp"
 #include "ballast/engine/machine/options.hpp"
 #include "ballast/engine/machine/profile.hpp"
+#include "ballast/engine/residency/free_flow.hpp"
 #include "ballast/engine/residency/retention.hpp"
 #include "ballast/graph/node_runner.hpp"
 
@@ -38,6 +39,7 @@ struct RuntimeOptions {
     /// Of models whose loader does not say whether they stay when memory is freed.
     residency::Retention retention = residency::Retention::release;
     bool is_retention_strict = false;  ///< what is kept never makes room
+    bool logs_memory = false;          ///< lines of model management, as ComfyUI-MultiGPU has them
     ComputeType unet_type = ComputeType::automatic;
     ComputeType vae_type = ComputeType::automatic;
     ComputeType text_encoder_type = ComputeType::automatic;
@@ -93,12 +95,14 @@ public:
     virtual void reset_report() = 0;
     /// Devices that models can live on; those of the profile if it is simulated.
     [[nodiscard]] virtual std::vector<DeviceId> devices() const = 0;
+    /// Who is asked to free memory, and told when prompts begin and end. Null: it keeps nothing.
+    [[nodiscard]] virtual residency::FreeFlow* flow() { return nullptr; }
     /// "libtorch 2.13.0, AVX512" and the like.
     [[nodiscard]] virtual std::string version() const = 0;
 };
 
 /// Grows with every incompatible change of this header.
-inline constexpr std::uint32_t kRuntimeInterface = 2;
+inline constexpr std::uint32_t kRuntimeInterface = 3;
 
 /// Name and type of the one symbol that the runtime library exports. Returns null when it fails and
 /// says why in `error`, which may be null. When the interface number differs, it returns null and

@@ -384,7 +384,7 @@ inline constexpr auto kRows = std::to_array<Setting>({
     {.name = "preview", .type = choice, .value_name = "KIND", .fallback = "none",
      .choices = "none|text", .later_choices = "text",
      .help = "Preview of the picture while it is made"},
-    {.name = "log-level", .type = choice, .value_name = "LEVEL", .fallback = "warning",
+    {.name = "log-level", .type = choice, .value_name = "LEVEL", .fallback = "focus",
      .choices = "debug|info|focus|warning|error",
      .help = "Least level of the messages on standard error"},
     {.name = "verbose",

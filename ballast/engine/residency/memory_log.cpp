@@ -29,6 +29,6 @@ void MemoryLog::say(std::string_view line) const {
     log_.focus(std::string(kModelManagementPrefix) + std::string(line));
 }
 
-void MemoryLog::load(std::string_view tag) const { log_.info(load_line(tag, readings_())); }
+void MemoryLog::load(std::string_view tag) const { log_.focus(load_line(tag, readings_())); }
 
 }  // namespace ballast::residency

@@ -33,7 +33,7 @@ public:
     /// if they are on.
     void say(std::string_view line) const;
 
-    /// Writes the `load_line` of now at `info`, whether the others are on or off.
+    /// Writes the `load_line` of now at `focus`, whether the others are on or off.
     void load(std::string_view tag) const;
 
     [[nodiscard]] const MemorySeries& series() const { return series_; }

@@ -68,7 +68,9 @@ Result<Loading> Registry::load(const LoadRequest& request) {
                               .what = "cannot load " + request.source->name,
                               .why = "somebody computes with it as it lies now",
                               .hint = "report this as a fault of Ballast"});
+        tell_request(phase.plan, entry);
         loading.evicted = make_room(phase, others, ejected, request.source->name);
+        tell_evictions(loading.evicted);
         const bool stays = entry && entry->store->is_complete() &&
                            is_same_placement(entry->store->plan(), phase.plan);
         if (!stays) {
@@ -194,7 +196,9 @@ std::vector<FreedModel> Registry::make_room(const Phase& phase, const Entries& o
             gone.push_back(drop(entry));
             continue;
         }
-        FreedModel part{.name = entry->source.name, .compute = entry->store->plan().compute};
+        FreedModel part{.handle = ModelHandle(entry->id),
+                        .name = entry->source.name,
+                        .compute = entry->store->plan().compute};
         const std::scoped_lock state(state_);
         for (const auto& [device, bytes] : eviction.part)
             part.released[device] = entry->store->release_tail(device, bytes);
@@ -203,6 +207,35 @@ std::vector<FreedModel> Registry::make_room(const Phase& phase, const Entries& o
         gone.push_back(std::move(part));
     }
     return gone;
+}
+
+/// What is missing on each device, beside what is free there before anybody makes room.
+void Registry::tell_request(const plan::Plan& plan, const std::shared_ptr<Entry>& entry) const {
+    if (options_.memory == nullptr) return;
+    options_.memory->snapshot("load_models_gpu_top_level", "start");
+    const auto models = held();
+    auto room = surroundings_->room(models);
+    take(room, models);
+    const auto own = entry ? entry->store->held() : std::map<DeviceId, Bytes>{};
+    auto wanted = held_by(plan);
+    wanted.try_emplace(plan.compute);
+    for (const auto& [device, bytes] : wanted) {
+        const auto there = own.find(device);
+        const auto missing = there == own.end() ? bytes : bytes.minus_or_zero(there->second);
+        const bool computes = device == plan.compute;
+        if (computes) options_.memory->say(load_request_line(device, missing, plan.activations));
+        options_.memory->say(minimum_check_line(device, room_on(room, device),
+                                                computes ? missing + plan.activations : missing));
+    }
+}
+
+void Registry::tell_evictions(const std::vector<FreedModel>& evicted) const {
+    if (options_.memory == nullptr || evicted.empty()) return;
+    std::map<DeviceId, std::size_t> models;
+    for (const auto& model : evicted)
+        for (const auto& [device, bytes] : model.released) models[device] += 1;
+    for (const auto& [device, count] : models) options_.memory->say(eviction_line(device, count));
+    options_.memory->snapshot("free_memory/minimum_memory_required", "post");
 }
 
 /// Reads what is missing. The model is loaded afterwards, or it is not at all.

@@ -21,6 +21,8 @@
 #include "ballast/engine/device/transfers.hpp"
 #include "ballast/engine/formats/io/reader.hpp"
 #include "ballast/engine/plan/block_table.hpp"
+#include "ballast/engine/residency/memory_log.hpp"
+#include "ballast/engine/residency/model_handle.hpp"
 #include "ballast/engine/residency/model_key.hpp"
 #include "ballast/engine/residency/phase.hpp"
 #include "ballast/engine/residency/report.hpp"
@@ -67,19 +69,6 @@ struct LoadRequest {
     std::string remedy{};  ///< what the user could do if it does not fit
 };
 
-/// Names a loaded model, as the registry gave it out. Owns nothing.
-class ModelHandle {
-public:
-    ModelHandle() = default;
-    [[nodiscard]] std::uint64_t id() const { return id_; }
-    bool operator==(const ModelHandle&) const = default;
-
-private:
-    friend class Registry;
-    explicit ModelHandle(std::uint64_t id) : id_(id) {}
-    std::uint64_t id_ = 0;
-};
-
 /// What loading came to.
 struct Loading {
     ModelHandle handle{};
@@ -88,8 +77,6 @@ struct Loading {
     bool is_read = false;     ///< something was read
     std::vector<FreedModel> evicted{};
 };
-
-class Registry;
 
 /// While it lives, a model stays where it is. Move-only; from any thread.
 class [[nodiscard]] ModelUse {
@@ -127,6 +114,7 @@ public:
     struct Options {
         /// Retained models do not go even where nothing else helps; then loading fails.
         bool is_strict = false;
+        MemoryLog* memory = nullptr;  ///< is told what happens; null: nobody is
     };
 
     /// All must outlive the registry, and the registry its uses.
@@ -152,6 +140,10 @@ public:
     [[nodiscard]] bool is_loaded(ModelHandle handle) const;
     /// Whether activations of a call fit beside all models, where the model computes.
     [[nodiscard]] bool has_room_for(ModelHandle handle, Bytes activations) const;
+
+    /// Fails with `not_found`, naming what is loaded, unless some model is loaded of that name or
+    /// file.
+    Result<void> require_loaded(std::string_view name) const;
 
     /// Changes the flag of every loaded model of that name or file. Fails with `not_found`.
     Result<void> set_retention(std::string_view name, Retention retention);
@@ -204,6 +196,8 @@ private:
     Result<std::shared_ptr<weights::WeightStore>> read(
         const LoadRequest& request, const plan::Plan& plan,
         std::shared_ptr<weights::WeightStore> former);
+    void tell_request(const plan::Plan& plan, const std::shared_ptr<Entry>& entry) const;
+    void tell_evictions(const std::vector<FreedModel>& evicted) const;
     FreedModel drop(const std::shared_ptr<Entry>& entry);
     FreeReport release(const std::function<bool(const Entry&)>& goes, KeptBecause otherwise);
 

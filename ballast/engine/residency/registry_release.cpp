@@ -18,7 +18,8 @@ bool Registry::is_used(const Entry& entry) const {
 /// What goes is only dropped: its source is its file. Nothing is copied, nothing allocated.
 FreedModel Registry::drop(const std::shared_ptr<Entry>& entry) {
     const std::scoped_lock state(state_);
-    FreedModel freed{.name = entry->source.name,
+    FreedModel freed{.handle = ModelHandle(entry->id),
+                     .name = entry->source.name,
                      .compute = entry->store->plan().compute,
                      .released = entry->store->held()};
     entry->store->let_go();
@@ -30,7 +31,8 @@ FreeReport Registry::release(const std::function<bool(const Entry&)>& goes, Kept
     FreeReport report;
     const auto entries = entries_;
     for (const auto& entry : entries) {
-        KeptModel kept{.name = entry->source.name, .why = otherwise};
+        KeptModel kept{
+            .handle = ModelHandle(entry->id), .name = entry->source.name, .why = otherwise};
         if (goes(*entry)) {
             const std::scoped_lock state(state_);
             entry->goes_after_use = entry->users > 0;
@@ -89,6 +91,12 @@ FreeReport Registry::settle() {
     return release([](const Entry& entry) { return entry.goes_after_use; }, KeptBecause::not_asked);
 }
 
+Result<void> Registry::require_loaded(std::string_view name) const {
+    const std::scoped_lock state(state_);
+    if (named(name).empty()) return fail(unknown(name));
+    return {};
+}
+
 Result<void> Registry::set_retention(std::string_view name, Retention retention) {
     const std::scoped_lock state(state_);
     const auto chosen = named(name);
@@ -134,7 +142,7 @@ Error Registry::unknown(std::string_view name) const {
 
 ModelStatus Registry::status_of(const Entry& entry) const {
     const auto& store = *entry.store;
-    return {.id = entry.id,
+    return {.handle = ModelHandle(entry.id),
             .name = entry.source.name,
             .file = entry.source.key.file.string(),
             .compute = store.plan().compute,

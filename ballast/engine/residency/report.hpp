@@ -10,6 +10,7 @@
 #include "ballast/engine/core/bytes.hpp"
 #include "ballast/engine/core/error.hpp"
 #include "ballast/engine/plan/plan.hpp"
+#include "ballast/engine/residency/model_handle.hpp"
 #include "ballast/engine/residency/retention.hpp"
 
 namespace ballast::residency {
@@ -22,8 +23,8 @@ Tier tier_of(DeviceId home, DeviceId compute);
 
 /// One loaded model.
 struct ModelStatus {
-    std::uint64_t id = 0;  ///< never given twice
-    std::string name{};    ///< "sd15.safetensors (unet)"
+    ModelHandle handle{};
+    std::string name{};  ///< "sd15.safetensors (unet)"
     std::string file{};
     DeviceId compute{};
     Bytes bytes{};                      ///< of all blocks
@@ -41,6 +42,7 @@ struct ModelStatus {
 
 /// A model that went, and what it gave back.
 struct FreedModel {
+    ModelHandle handle{};
     std::string name{};
     DeviceId compute{};
     std::map<DeviceId, Bytes> released{};
@@ -57,6 +59,7 @@ enum class KeptBecause {
 std::string_view to_string(KeptBecause why);
 
 struct KeptModel {
+    ModelHandle handle{};
     std::string name{};
     std::map<DeviceId, Bytes> held{};
     KeptBecause why = KeptBecause::retained;

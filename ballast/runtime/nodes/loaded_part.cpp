@@ -160,6 +160,7 @@ void LoadedPart::load(const graph::PartPlanner& planner) {
     bench_->log.info(fmt::format("loaded {}: {} in {:.2f} s, computes on {}", description_.name,
                                  to_string(description_.table.bytes()), stopwatch.seconds(),
                                  to_string(store->plan().compute)));
+    bench_->memory().load(fmt::format("after_{}", description_.part->name));
 }
 
 /// What was asked for and what came of it, as ComfyUI-MultiGPU tells it; else only the reasons.

@@ -26,6 +26,7 @@ public:
     [[nodiscard]] graph::RuntimeReport report() const override;
     void reset_report() override;
     [[nodiscard]] std::vector<DeviceId> devices() const override;
+    [[nodiscard]] residency::FreeFlow* flow() override { return &bench_->flow(); }
     [[nodiscard]] std::string version() const override;
 
     [[nodiscard]] const graph::RuntimeOptions& options() const { return options_; }

@@ -50,10 +50,7 @@ Workbench::Workbench(const graph::RuntimeOptions& options) : log(options.log) {
         simulation_ ? graph::MachineKind::simulated : graph::MachineKind::real);
     machine_.threads = graph::arithmetic_threads(options);
     for (const auto& [device, limit] : options.memory.limits) ledger_->set_limit(device, limit);
-    residency::Surroundings& surroundings = *this;
-    registry_ = std::make_unique<residency::Registry>(
-        *ledger_, *transfers_, surroundings, log,
-        residency::Registry::Options{.is_strict = options.is_retention_strict});
+    own_models(options);
     if (!simulation_) return;
     // the machine that is simulated has no more than it has
     for (const auto& judged : machine_.assessment.devices) {
@@ -81,9 +78,52 @@ void Workbench::clear_widening() {
     for (auto& [compute, buffer] : widening_) buffer.clear();
 }
 
-Bytes Workbench::release_kept() {
+void Workbench::own_models(const graph::RuntimeOptions& options) {
+    using residency::MemoryLog;
+    host_ = std::make_unique<HostMemory>(simulation_ ? &machine_.profile.host : nullptr, *ledger_);
+    memory_ = std::make_unique<MemoryLog>(
+        log, wall_clock_, [this] { return memory_readings(devices(), *host_); },
+        options.logs_memory ? residency::ModelManagementLines::on
+                            : residency::ModelManagementLines::off);
+    residency::Surroundings& surroundings = *this;
+    registry_ = std::make_unique<residency::Registry>(
+        *ledger_, *transfers_, surroundings, log,
+        residency::Registry::Options{.is_strict = options.is_retention_strict,
+                                     .memory = memory_.get()});
+    flow_ = std::make_unique<residency::FreeFlow>(residency::FreeFlow::Parts{
+        .registry = registry_.get(),
+        .ledger = ledger_.get(),
+        .devices = &devices(),
+        .memory = memory_.get(),
+        .clock = &clock,
+        .log = log,
+        .empty_caches = [this](machine::EmptyingCall call) { return empty_caches(call); },
+        .release_kept = [this] { static_cast<void>(release_host_memory()); },
+        .host_used = [this] { return host_->used(); }});
+}
+
+std::vector<residency::CacheReport> Workbench::empty_caches(machine::EmptyingCall call) {
+    const auto policy = [this](DeviceId device) {
+        const auto& judged = machine_.assessment.devices;
+        const auto found = std::ranges::find(judged, device, &machine::DeviceAssessment::id);
+        if (found == judged.end()) return residency::DevicePolicy{};
+        return residency::DevicePolicy{.memory_class = found->classification.memory_class,
+                                       .reserve = found->budget.reserve};
+    };
+    return residency::empty_caches(
+        devices(), {}, call, policy, [this] { return host_->available(); }, log);
+}
+
+Bytes Workbench::release_host_memory() {
     clear_widening();
     return trim_host_memory();
+}
+
+Bytes Workbench::release_kept() {
+    auto released = release_host_memory();
+    for (const auto& report : empty_caches(machine::EmptyingCall::forced))
+        released += report.released;
+    return released;
 }
 
 plan::PlanMachine Workbench::room(const std::map<DeviceId, Bytes>& held) const {

@@ -9,9 +9,11 @@
 #include "ballast/engine/core/log.hpp"
 #include "ballast/engine/device/sim/sim_machine.hpp"
 #include "ballast/engine/device/transfers.hpp"
+#include "ballast/engine/residency/free_flow.hpp"
 #include "ballast/engine/residency/registry.hpp"
 #include "ballast/graph/planning_machine.hpp"
 #include "ballast/graph/runtime.hpp"
+#include "ballast/runtime/nodes/memory_readings.hpp"
 #include "ballast/runtime/nodes/record.hpp"
 #include "ballast/runtime/nodes/traffic.hpp"
 #include "ballast/runtime/tensor/weight_source.hpp"
@@ -42,6 +44,8 @@ public:
     void clear_widening();
 
     [[nodiscard]] residency::Registry& registry() { return *registry_; }
+    [[nodiscard]] residency::FreeFlow& flow() { return *flow_; }
+    [[nodiscard]] residency::MemoryLog& memory() { return *memory_; }
 
     /// What moves while models compute.
     [[nodiscard]] Traffic& traffic() const { return *traffic_; }
@@ -56,6 +60,10 @@ private:
     void make_way() override { clear_widening(); }
     Bytes release_kept() override;
 
+    Bytes release_host_memory();
+    void own_models(const graph::RuntimeOptions& options);
+    std::vector<residency::CacheReport> empty_caches(machine::EmptyingCall call);
+
     std::shared_ptr<device::Ledger> ledger_ = std::make_shared<device::Ledger>();
     graph::PlanningMachine machine_;
     std::unique_ptr<device::sim::SimMachine> simulation_;
@@ -63,7 +71,11 @@ private:
     std::unique_ptr<device::Transfers> transfers_;
     std::unique_ptr<Traffic> traffic_;
     std::map<DeviceId, WideningBuffer> widening_;  ///< by compute device
+    RealWallClock wall_clock_;
+    std::unique_ptr<HostMemory> host_;
+    std::unique_ptr<residency::MemoryLog> memory_;
     std::unique_ptr<residency::Registry> registry_;
+    std::unique_ptr<residency::FreeFlow> flow_;
 };
 
 }  // namespace ballast::runtime::nodes

@@ -161,7 +161,7 @@ TEST_F(MemoryLogTest, SaysWhatItIsTold) {
 
 TEST_F(MemoryLogTest, TellsTheLoadToEverybodyAndKeepsItNowhere) {
     for (auto* log : {&loud_, &quiet_}) log->load("after_vae");
-    EXPECT_THAT(lines_from(LogLevel::info),
+    EXPECT_THAT(lines_from(LogLevel::focus),
                 ElementsAre("tag=after_vae|cpu=8.00/64.00|cuda:0=1.00/24.00",
                             "tag=after_vae|cpu=8.00/64.00|cuda:0=2.00/24.00"));
     EXPECT_THAT(lines_from(LogLevel::focus), IsEmpty());

@@ -111,14 +111,14 @@ TEST(Loaders, NoticeThatAFileWasReplaced) {
     host.add_model("checkpoints", host.path() / "file", "changing.safetensors");
     const auto before = host.load("changing.safetensors");
     (void)host.encode(before[1], "a");
-    const auto id = host.registry().models().at(0).id;
+    const auto id = host.registry().models().at(0).handle;
     std::filesystem::remove(host.path() / "file");
     write_tiny(host.path() / "file", widened(std::move(tensors)));
     const auto after = host.load("changing.safetensors");
-    EXPECT_EQ(host.registry().models().at(0).id, id) << "nobody has used the new one";
+    EXPECT_EQ(host.registry().models().at(0).handle, id) << "nobody has used the new one";
     (void)host.encode(after[1], "a");
     ASSERT_EQ(host.registry().models().size(), 1U) << "the old one has gone";
-    EXPECT_NE(host.registry().models()[0].id, id);
+    EXPECT_NE(host.registry().models()[0].handle, id);
     const auto stale =
         host.try_run("CLIPTextEncode", {{"clip", before[1]}, {"text", Json("a")}}, 1);
     ASSERT_FALSE(stale.has_value()) << "its header was read from another file";
