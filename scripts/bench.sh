@@ -14,9 +14,10 @@ get one of the size of SD 1.5 with random weights, made once in build/bench (5 G
 declare -A programs=(
     [cli_startup]=bench_cli_startup [formats_header]=bench_formats_header
     [machine]=bench_machine [plan]=bench_plan [weights_load]=bench_weights_load
+    [residency]=bench_residency_free
     [longest_layer]=bench_longest_layer [step]=step_program)
 declare -A models=([weights_load]=fp16 [longest_layer]=fp16)
-order=(cli_startup formats_header machine plan weights_load longest_layer step)
+order=(cli_startup formats_header machine plan weights_load residency longest_layer step)
 
 case ${1:-} in
 -h | --help) usage "$help" ;;

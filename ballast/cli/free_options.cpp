@@ -1,6 +1,7 @@
 #include "ballast/cli/free_options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>

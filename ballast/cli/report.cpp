@@ -126,8 +126,6 @@ Json to_json(const Record& record) {
                         {"cached", pass.cached}});
         if (pass.freed) runs.back()["freed"] = to_json(*pass.freed);
     }
-    Json loaded = Json::array();
-    for (const auto& model : record.loaded) loaded.push_back(to_json(model));
     const Pass last = record.passes.empty() ? Pass{} : record.passes.back();
 
     Json document{{"status", status_of(record)},
@@ -138,10 +136,10 @@ Json to_json(const Record& record) {
                   {"streaming", to_json(record.runtime.streaming)},
                   {"cache", {{"executed", last.executed}, {"cached", last.cached}}},
                   {"runs", std::move(runs)},
-                  {"loaded", std::move(loaded)},
                   {"warnings", record.warnings},
                   {"simulated", record.is_simulated},
                   {"runtime", record.runtime_version}};
+    if (record.memory) document["memory"] = to_json(*record.memory);
     if (record.error) document["error"] = cli::to_json(*record.error);
     return document;
 }

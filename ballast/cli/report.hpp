@@ -40,7 +40,7 @@ struct Record {
     std::vector<Pass> passes;
     std::vector<Output> outputs;  ///< of all passes, each once
     graph::RuntimeReport runtime;
-    std::vector<residency::ModelStatus> loaded;  ///< at the end
+    std::optional<residency::MemoryStatus> memory;  ///< at the end
     std::string runtime_version;
     bool is_simulated = false;
     std::vector<std::string> warnings;

@@ -147,7 +147,7 @@ Record execute(const Job& job, graph::Runtime& runtime, InterruptScope& interrup
         if (auto answer = flow->end_prompt([&executor] { executor.clear(); }))
             record.passes.back().freed = *std::move(answer);
     }
-    if (flow != nullptr) record.loaded = flow->registry().models();
+    if (flow != nullptr) record.memory = flow->status();
     interrupts.work_ended();
     progress.end();
     record.runtime = runtime.report();

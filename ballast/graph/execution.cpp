@@ -83,7 +83,7 @@ public:
           workflow_(workflow),
           observer_(observer),
           changes_(change_values(workflow, folders)),
-          keys_(signatures(workflow, changes_)),
+          keys_(signatures(workflow, changes_, file_versions(workflow, folders))),
           used_(used_outputs()),
           is_cached_(workflow.nodes.size()),
           values_(workflow.nodes.size()),

@@ -1,9 +1,14 @@
 #include "ballast/graph/signature.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <variant>
+
+#include "ballast/engine/residency/model_key.hpp"
+#include "ballast/graph/required_models.hpp"
 
 namespace ballast::graph {
 
@@ -131,8 +136,24 @@ std::vector<std::size_t> sources_first(const ValidWorkflow& workflow) {
     return order;
 }
 
+std::vector<std::string> file_versions(const ValidWorkflow& workflow, const Folders& folders) {
+    std::vector<std::string> versions(workflow.nodes.size());
+    for (const auto& file : required_models(workflow.source, workflow.catalogue)) {
+        const auto node = std::ranges::find(workflow.nodes, file.node, &ValidNode::id);
+        if (node == workflow.nodes.end()) continue;
+        const auto path = folders.model_path(file.folder, file.name);
+        if (!path) continue;
+        const auto key = residency::model_key(*path, {});
+        if (!key) continue;
+        auto& version = versions[static_cast<std::size_t>(node - workflow.nodes.begin())];
+        version += fmt::format("{} {} {} ", key->file.string(), key->size, key->modified);
+    }
+    return versions;
+}
+
 std::vector<std::optional<Digest>> signatures(const ValidWorkflow& workflow,
-                                              const std::vector<ChangeValue>& changes) {
+                                              const std::vector<ChangeValue>& changes,
+                                              const std::vector<std::string>& versions) {
     std::vector<std::optional<Digest>> keys(workflow.nodes.size());
     for (const std::size_t index : sources_first(workflow)) {
         const auto& node = workflow.nodes[index];
@@ -140,6 +161,7 @@ std::vector<std::optional<Digest>> signatures(const ValidWorkflow& workflow,
         KeyWriter key;
         key.text(node.declaration->class_type);
         key.constant(*changes[index]);
+        key.text(versions[index]);
         if (asks_for_id(*node.declaration)) key.text(node.id);
         bool is_known = true;
         for (const auto* input : sorted_by_name(node)) {

@@ -1,6 +1,8 @@
 #include "ballast/graph/signature.hpp"
 
 #include "tests/graph/execution_support.hpp"
+#include "tests/graph/support.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace ballast::graph {
 namespace {
@@ -9,7 +11,8 @@ using testing::trace_workflow;
 
 std::map<std::string, std::optional<Digest>> keys_of(const ValidWorkflow& workflow,
                                                      const Folders& folders = Folders({})) {
-    const auto keys = signatures(workflow, change_values(workflow, folders));
+    const auto keys =
+        signatures(workflow, change_values(workflow, folders), file_versions(workflow, folders));
     std::map<std::string, std::optional<Digest>> by_id;
     for (std::size_t i = 0; i < keys.size(); ++i) by_id[workflow.nodes[i].id] = keys[i];
     return by_id;
@@ -110,6 +113,29 @@ TEST(Signature, OrdersSourcesFirst) {
         "2":{"class_type":"Pair","inputs":{"a":["1",0],"b":["1",1]}},
         "1":{"class_type":"Source","inputs":{"n":1}}})");
     EXPECT_EQ(sources_first(workflow), (std::vector<std::size_t>{2, 1, 0}));
+}
+
+TEST(Signature, SeesThatAModelFileWasReplaced) {
+    const ballast::testing::TemporaryFolder folder;
+    const auto file = folder / "models/vae/pictures.safetensors";
+    std::filesystem::create_directories(file.parent_path());
+    folder.write("models/vae/pictures.safetensors", "one");
+    const Folders folders({.model_roots = {folder / "models"},
+                           .input = folder / "input",
+                           .output = folder / "output",
+                           .temp = folder / "temp"});
+    const auto workflow = testing::valid(testing::workflow_of(R"({
+        "1":{"class_type":"VAELoader","inputs":{"vae_name":"pictures.safetensors"}},
+        "2":{"class_type":"EmptyLatentImage","inputs":{"width":64,"height":64,"batch_size":1}},
+        "3":{"class_type":"VAEDecode","inputs":{"samples":["2",0],"vae":["1",0]}},
+        "4":{"class_type":"SaveImage","inputs":{"images":["3",0],"filename_prefix":"p"}}})"),
+                                         standard_catalogue(Devices({kCpu})), folders);
+    const auto before = keys_of(workflow, folders);
+    EXPECT_EQ(keys_of(workflow, folders), before);
+    folder.write("models/vae/pictures.safetensors", "another");
+    const auto after = keys_of(workflow, folders);
+    for (const auto* changed : {"1", "3", "4"}) EXPECT_NE(after.at(changed), before.at(changed));
+    EXPECT_EQ(after.at("2"), before.at("2"));
 }
 
 }  // namespace

@@ -151,6 +151,36 @@ TEST_F(PlanOfAWorkflow, OnASmallCardTheTextEncoderGoesBeforeTheNetwork) {
     EXPECT_EQ(made[2].held.at(kGpu0), made[2].table.bytes());
 }
 
+TEST_F(PlanOfAWorkflow, WhatIsKeptMakesRoomOnlyAsTheLastResort) {
+    constexpr auto kKeptTexts = R"({
+        "30":{"class_type":"CLIPLoaderDisTorch2MultiGPU",
+              "inputs":{"clip_name":"words.safetensors","type":"stable_diffusion",
+                        "device":"cuda:0","virtual_vram_gb":0.0,"donor_device":"cpu",
+                        "keep_loaded":true}},
+        "6":{"inputs":{"clip":["30",0]}}, "7":{"inputs":{"clip":["30",0]}}})";
+    leave(kGpu1, Bytes{});
+    const auto network = find(phases(), "sd.safetensors (unet)");
+    leave(kGpu0, need(network));
+    const auto made = phases(kKeptTexts);
+    const auto& beside = find(made, "sd.safetensors (unet)");
+    EXPECT_THAT(beside.evicted, IsEmpty()) << "it can stream";
+    EXPECT_FALSE(beside.planned.plan.moved.is_zero());
+    EXPECT_EQ(beside.planned.plan.compute, kGpu0);
+}
+
+TEST_F(PlanOfAWorkflow, AnOldWorkflowsEjectModelsIsObeyed) {
+    const auto with = [&](const char* value) {
+        return phases(R"({"20":{"class_type":"UNETLoaderDisTorch2MultiGPU",
+              "inputs":{"unet_name":"net.safetensors","weight_dtype":"default",
+                        "compute_device":"cuda:0","virtual_vram_gb":0.0,"donor_device":"cpu",
+                        "eject_models":)" +
+                      std::string(value) + R"(}}, "3":{"inputs":{"model":["20",0]}}})");
+    };
+    EXPECT_THAT(names_of(find(with("true"), "net.safetensors (unet)").evicted),
+                ElementsAre("sd.safetensors (text)"));
+    EXPECT_THAT(find(with("false"), "net.safetensors (unet)").evicted, IsEmpty());
+}
+
 TEST_F(PlanOfAWorkflow, WhatHadToGoAndIsUsedAgainIsLoadedAgain) {
     constexpr auto kTwoNetworks = R"({
         "20":{"class_type":"UNETLoader",

@@ -1,6 +1,7 @@
 #include "ballast/engine/residency/free_flow.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -28,6 +29,14 @@ void join(FreeReport& report, FreeReport more) {
 }
 
 }  // namespace
+
+FreeFlow::Checks FreeFlow::usual_checks() {
+#ifdef NDEBUG
+    return Checks::off;
+#else
+    return Checks::on;
+#endif
+}
 
 void FreeFlow::request(const FreeFlags& flags) {
     const std::scoped_lock lock(mutex_);
@@ -160,7 +169,7 @@ void FreeFlow::watch_pressure() {
 /// References go first, then devices are waited for and memory is released, then caches.
 FreeAnswer FreeFlow::carry_out(const Requests& requests,
                                const std::function<void()>& drop_results) {
-    FreeAnswer answer;
+    FreeAnswer answer{.resident_before = resident()};
     const auto before = photograph(registry(), *parts_.ledger);
     memory().snapshot("free_memory", "pre");
     answer.models = release_models(requests, answer.errors);
@@ -176,6 +185,7 @@ FreeAnswer FreeFlow::carry_out(const Requests& requests,
     if (parts_.checks == Checks::on) check(broken_by_emptying(*parts_.devices, answer.caches));
     memory().snapshot("free_memory", "post");
     account(answer, before.ledger);
+    answer.resident_after = resident();
     for (const auto& line : answer.lines()) parts_.log.info(line);
     return answer;
 }
@@ -263,6 +273,9 @@ std::vector<std::string> FreeAnswer::lines() const {
         if (told.error) line += "; " + to_string(*told.error);
         lines.push_back(std::move(line));
     }
+    if (resident_before && resident_after)
+        lines.push_back(fmt::format("the process had {} in the host's memory, and has {}",
+                                    to_string(*resident_before), to_string(*resident_after)));
     for (const auto& error : errors) lines.push_back(to_string(error));
     return lines;
 }

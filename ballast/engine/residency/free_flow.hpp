@@ -46,6 +46,9 @@ struct FreeAnswer {
     std::vector<CacheReport> caches{};
     std::map<DeviceId, DeviceFreed> devices{};
     std::vector<Error> errors{};  ///< ejections that named nothing
+    /// Of this process in the host's memory, as the system counts it; empty where it does not say.
+    std::optional<Bytes> resident_before{};
+    std::optional<Bytes> resident_after{};
 
     /// For people: what went, what stays and how to release it, and bytes per device.
     [[nodiscard]] std::vector<std::string> lines() const;
@@ -72,11 +75,8 @@ class FreeFlow {
 public:
     enum class Server { present, absent };
     enum class Checks { on, off };
-#ifdef NDEBUG
-    static constexpr Checks kUsualChecks = Checks::off;
-#else
-    static constexpr Checks kUsualChecks = Checks::on;
-#endif
+    /// On in debug builds of the library.
+    static Checks usual_checks();
     /// After a prompt, caches are emptied no more often than this.
     static constexpr Nanoseconds kLeastPause{10'000'000'000};
 
@@ -94,9 +94,11 @@ public:
         std::function<void()> release_kept{};
         /// Used bytes of the host.
         std::function<Bytes()> host_used{};
+        /// What of this process lies in the host's memory; null: nobody looks.
+        std::function<std::optional<Bytes>()> resident{};
         PressureWatch* pressure = nullptr;  ///< null: nobody watches
         Server server = Server::absent;
-        Checks checks = kUsualChecks;  ///< broken invariants are std::logic_error
+        Checks checks = usual_checks();  ///< broken invariants are std::logic_error
     };
     explicit FreeFlow(Parts parts) : parts_(std::move(parts)) {}
     FreeFlow(const FreeFlow&) = delete;
@@ -146,6 +148,9 @@ private:
     FreeReport release_models(const Requests& requests, std::vector<Error>& errors);
     std::vector<CacheReport> empty(machine::EmptyingCall call);
     void watch_pressure();
+    [[nodiscard]] std::optional<Bytes> resident() const {
+        return parts_.resident ? parts_.resident() : std::nullopt;
+    }
     void account(FreeAnswer& answer, const device::LedgerSnapshot& before) const;
     void check(const std::vector<std::string>& broken) const;
 

@@ -19,7 +19,6 @@
 #include "ballast/engine/core/log.hpp"
 #include "ballast/engine/device/ledger.hpp"
 #include "ballast/engine/device/transfers.hpp"
-#include "ballast/engine/formats/io/reader.hpp"
 #include "ballast/engine/plan/block_table.hpp"
 #include "ballast/engine/residency/memory_log.hpp"
 #include "ballast/engine/residency/model_handle.hpp"
@@ -54,7 +53,7 @@ struct ModelSource {
     ModelKey key{};
     std::string name{};  ///< for people: "sd15.safetensors (unet)"
     plan::BlockTable table{};
-    std::function<Result<std::shared_ptr<const formats::Reader>>()> open{};
+    weights::OpenFile open{};
     Bytes least_segment = weights::kLeastSegment;  ///< as `weights::lay_out` takes it
 };
 

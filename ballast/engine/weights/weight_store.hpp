@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -47,6 +48,9 @@ private:
     plan::BlockId id_;
     std::optional<std::size_t> slot_;  ///< of the ring; empty: at home
 };
+
+/// Opens the file that a model is read from.
+using OpenFile = std::function<Result<std::shared_ptr<const formats::Reader>>()>;
 
 struct LoadRequest {
     /// The same model, loaded by another plan, or in part; its owner gives it up. Segments that

@@ -1,6 +1,9 @@
 #include "ballast/runtime/nodes/memory_readings.hpp"
 
+#include <sstream>
+
 #include "ballast/engine/core/text_file.hpp"
+#include "ballast/engine/device/host/mapped_memory.hpp"
 #include "ballast/engine/machine/discovery/meminfo.hpp"
 
 namespace ballast::runtime::nodes {
@@ -14,9 +17,11 @@ machine::HostProfile HostMemory::now() const {
     }
     auto host = *simulated_;
     const auto snapshot = ledger_->snapshot();
-    const auto ours = snapshot.find(kCpu);
-    if (host.available && ours != snapshot.end())
-        host.available = host.available->minus_or_zero(ours->second.now);
+    for (const auto device : pool_) {
+        const auto ours = snapshot.find(device);
+        if (host.available && ours != snapshot.end())
+            host.available = host.available->minus_or_zero(ours->second.now);
+    }
     return host;
 }
 
@@ -24,6 +29,15 @@ Bytes HostMemory::used() const {
     const auto host = now();
     if (!host.total || !host.available) return {};
     return host.total->minus_or_zero(*host.available);
+}
+
+std::optional<Bytes> resident_memory() {
+    const auto text = read_text_file("/proc/self/statm", 1_KiB);
+    if (!text) return std::nullopt;
+    std::uint64_t size = 0;
+    std::uint64_t resident = 0;
+    if (!(std::istringstream(*text) >> size >> resident)) return std::nullopt;
+    return Bytes{resident}.times(device::page_size());
 }
 
 std::vector<residency::DeviceReading> memory_readings(const device::DeviceSet& devices,

@@ -2,6 +2,7 @@
 // What devices and the host have in use now.
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "ballast/engine/device/device_set.hpp"
@@ -12,12 +13,14 @@
 namespace ballast::runtime::nodes {
 
 /// The host's memory at this moment: as the system tells it, or of a simulated machine what its
-/// profile says, less what our account has on the host. Amounts that nobody tells are empty.
+/// profile says, less what our account has in it. Amounts that nobody tells are empty.
 class HostMemory {
 public:
-    /// `simulated`: null for the real host. Both must outlive it.
-    HostMemory(const machine::HostProfile* simulated, const device::Ledger& ledger)
-        : simulated_(simulated), ledger_(&ledger) {}
+    /// `simulated`: null for the real host. `pool`: devices whose memory is the host's, the
+    /// processor among them. Profile and ledger must outlive it.
+    HostMemory(const machine::HostProfile* simulated, std::vector<DeviceId> pool,
+               const device::Ledger& ledger)
+        : simulated_(simulated), pool_(std::move(pool)), ledger_(&ledger) {}
 
     [[nodiscard]] std::optional<Bytes> total() const { return now().total; }
     [[nodiscard]] std::optional<Bytes> available() const { return now().available; }
@@ -27,8 +30,12 @@ private:
     [[nodiscard]] machine::HostProfile now() const;
 
     const machine::HostProfile* simulated_;
+    std::vector<DeviceId> pool_;
     const device::Ledger* ledger_;
 };
+
+/// What of this process lies in memory; empty where the system does not say.
+std::optional<Bytes> resident_memory();
 
 /// The host first. Devices that sleep, or do not say what they have, have a total of zero.
 std::vector<residency::DeviceReading> memory_readings(const device::DeviceSet& devices,

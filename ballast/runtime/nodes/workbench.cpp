@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "ballast/engine/device/host/host_device.hpp"
 #include "ballast/engine/machine/discovery/discover.hpp"
 #include "ballast/runtime/tensor/accelerator_libraries.hpp"
@@ -21,6 +25,13 @@ std::vector<DeviceId> ids_of(const device::DeviceSet& devices) {
     std::vector<DeviceId> ids;
     for (const auto& device : devices.all()) ids.push_back(device->id());
     return ids;
+}
+
+/// What the C library keeps of freed memory, where it can be asked to give it back.
+void return_heap_pages() {
+#ifdef __GLIBC__
+    ::malloc_trim(0);
+#endif
 }
 
 /// The host, and what libtorch can drive.
@@ -80,7 +91,12 @@ void Workbench::clear_widening() {
 
 void Workbench::own_models(const graph::RuntimeOptions& options) {
     using residency::MemoryLog;
-    host_ = std::make_unique<HostMemory>(simulation_ ? &machine_.profile.host : nullptr, *ledger_);
+    std::vector<DeviceId> pool{kCpu};
+    for (const auto& device : machine_.devices.devices)
+        if (device.id != kCpu && machine_.devices.is_one_pool(kCpu, device.id))
+            pool.push_back(device.id);
+    host_ = std::make_unique<HostMemory>(simulation_ ? &machine_.profile.host : nullptr,
+                                         std::move(pool), *ledger_);
     memory_ = std::make_unique<MemoryLog>(
         log, wall_clock_, [this] { return memory_readings(devices(), *host_); },
         options.logs_memory ? residency::ModelManagementLines::on
@@ -99,7 +115,8 @@ void Workbench::own_models(const graph::RuntimeOptions& options) {
         .log = log,
         .empty_caches = [this](machine::EmptyingCall call) { return empty_caches(call); },
         .release_kept = [this] { static_cast<void>(release_host_memory()); },
-        .host_used = [this] { return host_->used(); }});
+        .host_used = [this] { return host_->used(); },
+        .resident = &resident_memory});
 }
 
 std::vector<residency::CacheReport> Workbench::empty_caches(machine::EmptyingCall call) {
@@ -116,7 +133,9 @@ std::vector<residency::CacheReport> Workbench::empty_caches(machine::EmptyingCal
 
 Bytes Workbench::release_host_memory() {
     clear_widening();
-    return trim_host_memory();
+    const auto released = trim_host_memory();
+    return_heap_pages();
+    return released;
 }
 
 Bytes Workbench::release_kept() {

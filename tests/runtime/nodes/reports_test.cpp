@@ -57,7 +57,8 @@ TEST(RuntimeLog, TellsOfFilesModelsAndNodes) {
         ElementsAre(AllOf(StartsWith("opened "), HasSubstr("tiny.safetensors: "), HasSubstr("MiB")),
                     StartsWith("automatic: "), StartsWith("cpu: "),
                     AllOf(StartsWith("loaded tiny.safetensors (vae): "), HasSubstr("MiB in "),
-                          HasSubstr(" s, computes on cpu"))));
+                          HasSubstr(" s, computes on cpu")),
+                    StartsWith("tag=after_vae|cpu=")));
     EXPECT_THAT(lines->lines(LogLevel::debug),
                 Contains(StartsWith("node 4 (CheckpointLoaderSimple) ran for ")));
     call.inputs = {{"ckpt_name", Json("absent.safetensors")}};
