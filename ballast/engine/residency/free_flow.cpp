@@ -1,6 +1,7 @@
 #include "ballast/engine/residency/free_flow.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>

@@ -19,7 +19,6 @@
 #include "ballast/engine/core/log.hpp"
 #include "ballast/engine/device/ledger.hpp"
 #include "ballast/engine/device/transfers.hpp"
-#include "ballast/engine/formats/io/reader.hpp"
 #include "ballast/engine/plan/block_table.hpp"
 #include "ballast/engine/residency/memory_log.hpp"
 #include "ballast/engine/residency/model_handle.hpp"

@@ -1,6 +1,7 @@
 // How models go when somebody asks for it.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <exception>
