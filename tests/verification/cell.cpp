@@ -53,6 +53,8 @@ public:
         note("an idle machine", "idle");
         if (!load()) return std::move(cell_);
         before_ = state_of(world_, *models_);
+        for (std::size_t m = 0; m < kModels; ++m)
+            left_behind_[m] = world_.registry.weights(handles_[m]);
         world_.wall_clock.start_again();
         const auto answer = free();
         tell(answer);
@@ -172,6 +174,9 @@ private:
     }
 
     void check_class() {
+        const auto compute = machine_->judged(cell_.at.machine->compute);
+        expect(compute.classification.memory_class == cell_.at.machine->memory_class,
+               "the device that computes is of another class");
         for (const auto& device : machine_->small.devices) {
             const auto found = machine_->judged(device.id).classification.memory_class;
             const auto small =
@@ -292,6 +297,8 @@ private:
     std::array<ModelHandle, kModels> handles_{};
     std::array<std::map<DeviceId, Bytes>, kModels> held_{};  ///< by the plans
     std::array<std::uint64_t, kModels> read_at_use_{};       ///< from the file, by every use
+    /// As a careless result of a node would hold them; that must keep no bytes.
+    std::array<std::shared_ptr<const weights::WeightStore>, kModels> left_behind_{};
     State before_{};
     State after_{};
 };

@@ -10,6 +10,39 @@
 namespace ballast::verification {
 namespace {
 
+constexpr std::string_view kIntroduction = R"(# Verification: freeing memory
+
+This page is written by a program: `scripts/verify-matrix.sh` runs the matrix and renews the page,
+`scripts/verify-matrix.sh --check` only compares, as the test `verification.document` does.
+
+Memory is freed in {} ways on {} machines, for every placement that a machine has room for and every
+choice of flags: {} cells. All of them came out as expected, else there would be no page.
+
+In each cell three models are loaded (a unet U, a text encoder T, a vae V) and used, and a prompt
+leaves results of nodes on cpu (R) and activations in the allocator's cache. Then memory is freed.
+What must come of it is written down a second time, apart from the library, and compared:
+
+* the machine has the class that it must have, also after it was made smaller;
+* exactly those models go that are flagged, or named, or all by force;
+* those that stay are the same objects in the same order, have the bytes of the file in every block,
+  and read at their next use only what they read at every use;
+* those that went cannot be used any more, and hold nothing even where something still refers to
+  them;
+* on each device exactly the bytes come back that those models held, weights and ring, and on cpu the
+  results, if they were dropped; account, devices and answer agree to the byte;
+* caches are emptied once, on each device as its class asks for; devices that sleep are not woken;
+* what is asked for during a prompt changes nothing and calls no device before the prompt is over;
+* asked a second time, nothing more goes;
+* the library's own checks of its invariants are on, and nothing is warned of.
+
+Machines are those of `profiles/`, simulated at 1 : {} with real bytes: what is a MiB here stands for
+a GiB there. Tables and answers give the bytes that were held and released; lines of memory are
+written for the full size, so 1.50 in a line is 1.50 MiB in an answer. In the lines, the clock ticks a
+millisecond with each snapshot, and `[MultiGPU Model Management] `, which the log puts before
+snapshots, is left out. Adapters do not exist yet; another row in `tests/verification/axes.cpp` is
+another row or column here.
+)";
+
 constexpr std::string_view kLetters = "UTV";  // of the models
 
 /// 1234567 -> "1,234,567".
@@ -97,42 +130,7 @@ private:
 void Document::introduction() {
     std::size_t cells = 0;
     for (const auto& report : *reports_) cells += report.cells.size();
-    say("# Verification: freeing memory\n");
-    say("This page is written by a program: `scripts/verify-matrix.sh` runs the matrix and renews "
-        "it,\n`scripts/verify-matrix.sh --check` only compares, and so does the test "
-        "`verification.document`.\n");
-    say(fmt::format(
-        "Memory is freed in {} ways on {} machines, for every placement and choice of flags that "
-        "there is on\neach: {} cells. All of them came out as expected; with one that had not, "
-        "there would be no page.\n",
-        free_kinds().size(), reports_->size(), cells));
-    say("In each cell three models are loaded (a unet U, a text encoder T, a vae V), used, and a "
-        "prompt leaves\nresults of nodes on cpu (R) and activations in the allocator's cache. Then "
-        "memory is freed. What\nmust hold is written down a second time, apart from the library, "
-        "and compared with what happened:\n");
-    say("* the machine has the class that it must have, also after it was made smaller;\n"
-        "* exactly the models go that are flagged, named, or all by force; the others stay in "
-        "their order, are\n  the same objects, have the same bytes in every block (compared with "
-        "the file), and read at their\n  next use only what they read at every use; those that "
-        "went cannot be used any more;\n"
-        "* on every device exactly the bytes come back that those models held, weights and ring, "
-        "and the\n  results on cpu if they were dropped; account, devices and answer agree to the "
-        "byte;\n"
-        "* caches are emptied once, on each device as its class asks for; devices that sleep are "
-        "not woken;\n"
-        "* what is asked for during a prompt changes nothing, and calls no device, before the "
-        "prompt is over;\n"
-        "* asked a second time, nothing more goes;\n"
-        "* the library's own checks of its invariants are on, and nothing is warned of.\n");
-    say(fmt::format(
-        "Machines are those of `profiles/`, simulated at 1 : {} with real bytes: what is a MiB "
-        "here stands for a\nGiB there. Tables give the bytes that were held and released; lines of "
-        "memory are written for the full\nsize, so that 1.50 in a line is 1.50 MiB in a table. The "
-        "clock ticks a millisecond with each snapshot.\nThe log puts `[MultiGPU Model Management] "
-        "` "
-        "before snapshots, which is left out here. Adapters do\nnot exist yet; a row in "
-        "`tests/verification/axes.cpp` adds whatever is to be a row here.\n",
-        kScale));
+    say(fmt::format(kIntroduction, free_kinds().size(), reports_->size(), cells, kScale));
     axes();
 }
 

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "ballast/engine/formats/io/reader.hpp"
+
 namespace ballast::verification {
 namespace {
 
