@@ -35,7 +35,8 @@ TEST(ModelKey, DiffersByOptionsFileSizeAndTime) {
     EXPECT_NE(key, model_key(folder.write("other.safetensors", "weights"), "unet").value());
     age(file);
     EXPECT_NE(key, model_key(file, "unet").value()) << "written at another time";
-    EXPECT_NE(key.size, model_key(folder.write("m.safetensors", "longer weights"), "").value().size);
+    EXPECT_NE(key.size,
+              model_key(folder.write("m.safetensors", "longer weights"), "").value().size);
 }
 
 TEST(ModelKey, AMissingFileIsNotFoundAndNamed) {

@@ -60,8 +60,7 @@ public:
         std::map<DeviceId, Bytes> others;
         for (const auto& [device, use] : ledger_->snapshot()) {
             const auto models = held.find(device);
-            others[device] =
-                use.now.minus_or_zero(models == held.end() ? Bytes{} : models->second);
+            others[device] = use.now.minus_or_zero(models == held.end() ? Bytes{} : models->second);
         }
         take(left, others);
         return left;
@@ -156,8 +155,8 @@ public:
 
     /// Plans for all of the model on one card; what has no room there is streamed.
     static PlanMaker on(DeviceId card, const ModelSource& source, Bytes activations = {}) {
-        return [card, activations, list = plan::plan_blocks(source.table)](
-                   const plan::PlanMachine& left) {
+        return [card, activations,
+                list = plan::plan_blocks(source.table)](const plan::PlanMachine& left) {
             return plan::make_plan(
                 {.blocks = list, .compute = card, .machine = left, .activations = activations});
         };
