@@ -202,6 +202,7 @@ private:
 
     // with state_ held
     [[nodiscard]] std::shared_ptr<Entry> find(ModelHandle handle) const;
+    FreedModel take_out(const std::shared_ptr<Entry>& entry);
     [[nodiscard]] Entries named(std::string_view name) const;
     [[nodiscard]] Error unknown(std::string_view name) const;
     [[nodiscard]] std::size_t wanted_at(const Entry& entry) const;

@@ -19,6 +19,10 @@ bool Registry::is_used(const Entry& entry) const {
 /// What goes is only dropped: its source is its file. Nothing is copied, nothing allocated.
 FreedModel Registry::drop(const std::shared_ptr<Entry>& entry) {
     const std::scoped_lock state(state_);
+    return take_out(entry);
+}
+
+FreedModel Registry::take_out(const std::shared_ptr<Entry>& entry) {
     FreedModel freed{.handle = ModelHandle(entry->id),
                      .name = entry->source.name,
                      .compute = entry->store->plan().compute,
@@ -34,18 +38,17 @@ FreeReport Registry::release(const std::function<bool(const Entry&)>& goes, Kept
     for (const auto& entry : entries) {
         KeptModel kept{
             .handle = ModelHandle(entry->id), .name = entry->source.name, .why = otherwise};
-        if (goes(*entry)) {
-            const std::scoped_lock state(state_);
-            entry->goes_after_use = entry->users > 0;
-            if (entry->goes_after_use) kept.why = KeptBecause::in_use;
-        }
-        const bool goes_now = goes(*entry) && kept.why != KeptBecause::in_use;
-        kept.held = entry->store->held();
+        std::optional<FreedModel> freed;
         try {
-            if (goes_now) {
-                report.freed.push_back(drop(entry));
-                log_.info(fmt::format("released {}", entry->source.name));
-                continue;
+            // nobody begins to use it, or says that it is kept, between the question and the answer
+            const std::scoped_lock state(state_);
+            kept.held = entry->store->held();
+            if (goes(*entry)) {
+                entry->goes_after_use = entry->users > 0;
+                if (entry->goes_after_use)
+                    kept.why = KeptBecause::in_use;
+                else
+                    freed = take_out(entry);
             }
         } catch (const std::exception& e) {
             kept.why = KeptBecause::failed;
@@ -55,7 +58,12 @@ FreeReport Registry::release(const std::function<bool(const Entry&)>& goes, Kept
                                .hint = "report this as a fault of Ballast"};
             log_.error(to_string(*kept.error));
         }
-        report.kept.push_back(std::move(kept));
+        if (freed) {
+            log_.info(fmt::format("released {}", entry->source.name));
+            report.freed.push_back(*std::move(freed));
+        } else {
+            report.kept.push_back(std::move(kept));
+        }
     }
     return report;
 }
