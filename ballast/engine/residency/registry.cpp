@@ -52,9 +52,11 @@ Result<Loading> Registry::load(const LoadRequest& request) {
     const auto entry = find(key);
     if (!entry || !entry->store->is_complete())
         if (auto same = require_unchanged(key); !same) return fail(std::move(same).error());
-    if (!entry) drop_outdated(key);
-    const auto ejected = request.ejects_others && !entry ? who_can_be_ejected() : Entries{};
-    const auto others = all_but(entry, ejected);
+    const auto outdated = entry ? Entries{} : older_versions(key);
+    const auto ejected = request.ejects_others && !entry ? who_can_be_ejected(outdated) : Entries{};
+    auto leaving = outdated;
+    leaving.insert(leaving.end(), ejected.begin(), ejected.end());
+    const auto others = all_but(entry, leaving);
     const auto phase = plan(request, others);
     if (!phase.plan.fits) return fail(refusal(request, phase));
 
@@ -68,6 +70,7 @@ Result<Loading> Registry::load(const LoadRequest& request) {
                               .what = "cannot load " + request.source->name,
                               .why = "somebody computes with it as it lies now",
                               .hint = "report this as a fault of Ballast"});
+        drop_outdated(outdated);
         tell_request(phase.plan, entry);
         loading.evicted = make_room(phase, others, ejected, request.source->name);
         tell_evictions(loading.evicted);
@@ -86,26 +89,15 @@ Result<Loading> Registry::load(const LoadRequest& request) {
     return loading;
 }
 
-/// An older version of the file serves nobody any more.
-void Registry::drop_outdated(const ModelKey& key) {
-    const auto entries = entries_;
-    for (const auto& entry : entries) {
-        const auto& other = entry->source.key;
-        const bool is_older =
-            other.file == key.file && (other.size != key.size || other.modified != key.modified);
-        if (!is_older || is_used(*entry)) continue;
-        log_.info(fmt::format("{} goes: its file was replaced", entry->source.name));
-        drop(entry);
-    }
-}
-
-Registry::Entries Registry::who_can_be_ejected() const {
+/// Of all but `some`.
+Registry::Entries Registry::who_can_be_ejected(const Entries& some) const {
     const std::scoped_lock state(state_);
     Entries found;
     for (const auto& entry : entries_) {
         const bool is_pinned =
             entry->retention.value == Retention::keep && entry->retention.is_said;
-        if (entry->users == 0 && !is_pinned) found.push_back(entry);
+        const bool is_among = std::ranges::find(some, entry) != some.end();
+        if (entry->users == 0 && !is_pinned && !is_among) found.push_back(entry);
     }
     return found;
 }

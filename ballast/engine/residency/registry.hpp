@@ -180,14 +180,14 @@ private:
 
     // with work_ held
     [[nodiscard]] std::shared_ptr<Entry> find(const ModelKey& key) const;
-    [[nodiscard]] bool is_used(const Entry& entry) const;
-    [[nodiscard]] Entries who_can_be_ejected() const;
+    [[nodiscard]] Entries older_versions(const ModelKey& key) const;
+    [[nodiscard]] Entries who_can_be_ejected(const Entries& some) const;
     [[nodiscard]] Entries all_but(const std::shared_ptr<Entry>& one, const Entries& some) const;
     [[nodiscard]] std::vector<Loaded> residents(const Entries& entries) const;
     [[nodiscard]] Phase plan(const LoadRequest& request, const Entries& others) const;
     [[nodiscard]] bool does_as_well(const Entry& entry, const plan::Plan& plan) const;
     [[nodiscard]] Error refusal(const LoadRequest& request, const Phase& phase) const;
-    void drop_outdated(const ModelKey& key);
+    void drop_outdated(const Entries& outdated);
     std::vector<FreedModel> make_room(const Phase& phase, const Entries& others,
                                       const Entries& ejected, const std::string& name);
     Result<void> realise(const LoadRequest& request, const plan::Plan& plan,

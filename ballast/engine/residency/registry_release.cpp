@@ -1,4 +1,4 @@
-// How models go when somebody asks for it.
+// How models go when somebody asks for it, or when their file was replaced.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,11 +10,6 @@
 #include "ballast/engine/residency/registry_entry.hpp"
 
 namespace ballast::residency {
-
-bool Registry::is_used(const Entry& entry) const {
-    const std::scoped_lock state(state_);
-    return entry.users > 0;
-}
 
 /// What goes is only dropped: its source is its file. Nothing is copied, nothing allocated.
 FreedModel Registry::drop(const std::shared_ptr<Entry>& entry) {
@@ -30,6 +25,26 @@ FreedModel Registry::take_out(const std::shared_ptr<Entry>& entry) {
     entry->store->let_go();
     std::erase(entries_, entry);
     return freed;
+}
+
+/// Nobody asks for an older version of the file any more.
+Registry::Entries Registry::older_versions(const ModelKey& key) const {
+    const std::scoped_lock state(state_);
+    Entries found;
+    for (const auto& entry : entries_) {
+        const auto& other = entry->source.key;
+        const bool is_older =
+            other.file == key.file && (other.size != key.size || other.modified != key.modified);
+        if (is_older && entry->users == 0) found.push_back(entry);
+    }
+    return found;
+}
+
+void Registry::drop_outdated(const Entries& outdated) {
+    for (const auto& entry : outdated) {
+        log_.info(fmt::format("{} goes: its file was replaced", entry->source.name));
+        drop(entry);
+    }
 }
 
 FreeReport Registry::release(const std::function<bool(const Entry&)>& goes, KeptBecause otherwise) {
