@@ -133,7 +133,7 @@ std::optional<FreeAnswer> FreeFlow::settle(const std::function<void()>& drop_res
         if (is_running_) return std::nullopt;  // never in the middle of a prompt
         requests = std::exchange(requests_, {});
     }
-    if (requests.is_empty()) return std::nullopt;
+    if (requests.is_empty() && !registry().has_unsettled()) return std::nullopt;
     return carry_out(requests, drop_results);
 }
 

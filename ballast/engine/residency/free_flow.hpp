@@ -124,7 +124,8 @@ public:
 
     // by the thread that runs prompts
     void begin_prompt();
-    /// Carries out what was asked for meanwhile. Without a request, caches are emptied softly, at
+    /// Carries out what was asked for meanwhile, and before while models were in use that are not
+    /// any more. Without a request, caches are emptied softly, at
     /// most every `kLeastPause`, and there is no answer.
     std::optional<FreeAnswer> end_prompt(const std::function<void()>& drop_results);
     /// The same while no prompt runs: nothing without a request.

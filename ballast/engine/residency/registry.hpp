@@ -159,6 +159,8 @@ public:
     FreeReport release_all();
     /// What was asked for while models were in use.
     FreeReport settle();
+    /// Whether `settle` would let a model go.
+    [[nodiscard]] bool has_unsettled() const;
 
     /// A prompt begins: what was used before was used in an earlier one.
     void begin_prompt();

@@ -115,6 +115,12 @@ FreeReport Registry::settle() {
     return release([](const Entry& entry) { return entry.goes_after_use; }, KeptBecause::not_asked);
 }
 
+bool Registry::has_unsettled() const {
+    const std::scoped_lock state(state_);
+    return std::ranges::any_of(
+        entries_, [](const auto& entry) { return entry->goes_after_use && entry->users == 0; });
+}
+
 Result<void> Registry::require_loaded(std::string_view name) const {
     const std::scoped_lock state(state_);
     if (named(name).empty()) return fail(unknown(name));
