@@ -29,10 +29,11 @@ bool was_freed(const FreeReport& report, ModelHandle handle) {
     return std::ranges::find(report.freed, handle, &FreedModel::handle) != report.freed.end();
 }
 
-/// What may change without a model having been touched.
+/// What may change, by calls from other threads, without a model having been touched.
 ModelStatus without_usage(ModelStatus status) {
     status.is_in_use = false;
     status.uses = status.last_use = 0;
+    status.retention = {};
     return status;
 }
 
