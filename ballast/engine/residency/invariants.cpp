@@ -82,11 +82,18 @@ std::vector<std::string> broken_by_freeing(const Photograph& before, const Regis
     const auto held_before = models_in(before.ledger);
     const auto held_now = models_in(after.ledger);
     const auto released = report.released();
-    for (const auto& [device, bytes] : held_before)
-        if (bytes.minus_or_zero(at(released, device)) != at(held_now, device))
+    // also where nothing was held: nothing can have come back there, or come there
+    auto devices = held_before;
+    devices.insert(held_now.begin(), held_now.end());
+    devices.insert(released.begin(), released.end());
+    for (const auto& [device, ignored] : devices) {
+        const auto had = at(held_before, device);
+        const auto came_back = at(released, device);
+        const auto has = at(held_now, device);
+        if (has + came_back != had)
             say("I7", fmt::format("{} held {}, {} were released, and it holds {}",
-                                  to_string(device), bytes.count(), at(released, device).count(),
-                                  at(held_now, device).count()));
+                                  to_string(device), had.count(), came_back.count(), has.count()));
+    }
     auto held = registry.held();
     std::erase_if(held, [](const auto& entry) { return entry.second.is_zero(); });
     if (held != held_now) say("I11", "the account and the models disagree about what is held");
