@@ -84,7 +84,10 @@ bool FreeFlow::reset_executor(std::string_view reason, bool force) {
     }
     memory().snapshot("executor_reset", fmt::format("pre-trigger ({})", reason));
     request({.free_memory = true});
-    if (parts_.pressure != nullptr) parts_.pressure->note_reset();
+    if (parts_.pressure != nullptr) {
+        const std::scoped_lock lock(pressure_mutex_);
+        parts_.pressure->note_reset();
+    }
     memory().snapshot("executor_reset", fmt::format("post-trigger ({})", reason));
     return true;
 }
@@ -151,7 +154,10 @@ void FreeFlow::watch_pressure() {
         const std::scoped_lock lock(mutex_);
         if (is_running_) return;
     }
-    const auto look = parts_.pressure->look();
+    const auto look = [this] {
+        const std::scoped_lock lock(pressure_mutex_);
+        return parts_.pressure->look();
+    }();
     if (look.action == PressureAction::none) return;
     memory().snapshot("cpu_monitor", look.tag);
     if (look.action == PressureAction::skip) {

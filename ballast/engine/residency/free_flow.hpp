@@ -156,7 +156,8 @@ private:
     void check(const std::vector<std::string>& broken) const;
 
     Parts parts_;
-    mutable std::mutex mutex_;  ///< guards what follows
+    std::mutex pressure_mutex_;  ///< held while the watch is asked or told
+    mutable std::mutex mutex_;   ///< guards what follows
     Requests requests_;
     bool is_running_ = false;
     std::optional<Nanoseconds> emptied_at_;  ///< of the worker alone

@@ -48,7 +48,8 @@ struct FlowScene : Scene {
 
     VirtualClock clock;
     double usage = 50;  ///< of the host, in percent
-    PressureWatch watch{[this] { return usage; }, clock};
+    std::function<double()> reading = [this] { return usage; };
+    PressureWatch watch{[this] { return reading(); }, clock};
     std::function<Bytes()> host_used = [] { return blocks(8); };
     std::vector<std::string> steps;
     std::vector<std::size_t> models_then;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <latch>
 #include <thread>
 
 #include "tests/engine/residency/flow_scene.hpp"
@@ -146,17 +147,27 @@ TEST(Pressure, AResetForAnotherReasonCountsAsTheLastOne) {
     EXPECT_FALSE(scene.settle().has_value()) << "two points more are not worth another";
 }
 
-TEST(Pressure, ResetsFromOtherThreadsMeetTheLookAfterAPrompt) {
+TEST(Pressure, AResetFromAnotherThreadAndTheLookAfterAPromptTakeTurns) {
     FlowScene scene(kWatching);
-    scene.usage = 86;
-    std::jthread other([&] {
-        for (int i = 0; i < 100; ++i) scene.flow.reset_executor("manual", true);
-    });
-    for (int i = 0; i < 100; ++i) {
-        scene.clock.advance(PressureWatch::kUsualInterval);
-        scene.flow.soft_empty_cache(false);
-    }
+    std::latch has_begun{1};
+    std::atomic<bool> is_reading{false};
+    std::atomic<bool> have_met{false};
+    scene.reading = [&] {
+        if (is_reading.exchange(true)) {
+            have_met = true;
+            return 86.0;
+        }
+        if (!has_begun.try_wait()) has_begun.count_down();
+        // gives the other one every chance to come in
+        for (int i = 0; i < 10'000 && !have_met; ++i) std::this_thread::yield();
+        is_reading = false;
+        return 86.0;
+    };
+    std::jthread other([&] { scene.flow.reset_executor("manual", true); });
+    has_begun.wait();
+    scene.flow.soft_empty_cache(false);
     other.join();
+    EXPECT_FALSE(have_met);
     EXPECT_EQ(scene.watch.monitor().last_reset(), 86);
     EXPECT_TRUE(scene.settle().has_value());
 }
