@@ -27,6 +27,7 @@ struct FlowScene : Scene {
                 .empty_caches = [this](machine::EmptyingCall call) { return empty(call); },
                 .release_kept = [this] { note("kept"); },
                 .host_used = [this] { return host_used(); },
+                .resident = [this] { return resident(); },
                 .pressure = options.watches_pressure ? &watch : nullptr,
                 .server = options.server,
                 .checks = options.checks}) {
@@ -51,6 +52,7 @@ struct FlowScene : Scene {
     std::function<double()> reading = [this] { return usage; };
     PressureWatch watch{[this] { return reading(); }, clock};
     std::function<Bytes()> host_used = [] { return blocks(8); };
+    std::function<std::optional<Bytes>()> resident = [] { return std::nullopt; };
     std::vector<std::string> steps;
     std::vector<std::size_t> models_then;
     std::function<void()> drop_results = [this] { note("results"); };

@@ -14,6 +14,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr Nanoseconds kSecond{1'000'000'000};
@@ -53,6 +54,29 @@ TEST(FreeFlowOrder, IsToldByTheSnapshots) {
     ASSERT_EQ(told.size() - told_before, tags.size());
     for (std::size_t i = 0; i < tags.size(); ++i)
         EXPECT_THAT(told[told_before + i], HasSubstr(tags[i]));
+}
+
+TEST(FreeFlowOrder, TheProcessIsMeasuredBeforeAnythingGoesAndAfterAllHasGone) {
+    FlowScene scene;
+    scene.loaded("m", 2);
+    std::vector<std::size_t> steps_before;
+    scene.resident = [&] {
+        steps_before.push_back(scene.steps.size());
+        return scene.registry.models().empty() ? 5_MiB : 7_MiB;
+    };
+    const auto answer = scene.free(kBoth);
+    EXPECT_THAT(steps_before, ElementsAre(0U, 3U));
+    EXPECT_EQ(answer.resident_before, 7_MiB);
+    EXPECT_EQ(answer.resident_after, 5_MiB);
+    EXPECT_THAT(answer.lines(), Contains("the process had 7.00 MiB in the host's memory, and has "
+                                         "5.00 MiB"));
+}
+
+TEST(FreeFlowOrder, AProcessThatNobodyMeasuresIsNotToldOf) {
+    FlowScene scene;
+    const auto answer = scene.free({.free_memory = true});
+    EXPECT_EQ(answer.resident_before, std::nullopt);
+    for (const auto& line : answer.lines()) EXPECT_THAT(line, Not(HasSubstr("the process had")));
 }
 
 TEST(FreeFlowCaches, AreEmptiedOnAllDevicesAlsoWhenNothingIsFlagged) {
