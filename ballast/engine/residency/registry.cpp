@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "ballast/engine/residency/registry_entry.hpp"
@@ -70,12 +71,16 @@ Result<Loading> Registry::load(const LoadRequest& request) {
                               .what = "cannot load " + request.source->name,
                               .why = "somebody computes with it as it lies now",
                               .hint = "report this as a fault of Ballast"});
-        drop_outdated(outdated);
-        tell_request(phase.plan, entry);
-        loading.evicted = make_room(phase, others, ejected, request.source->name);
-        tell_evictions(loading.evicted);
         const bool stays = entry && entry->store->is_complete() &&
                            is_same_placement(entry->store->plan(), phase.plan);
+        // what is read must belong to what is there; if it cannot be read, nobody goes for it
+        if (!stays)
+            if (auto same = require_unchanged(key); !same) return fail(std::move(same).error());
+        loading.evicted = drop_outdated(outdated);
+        tell_request(phase.plan, entry);
+        std::ranges::move(make_room(phase, others, ejected, request.source->name),
+                          std::back_inserter(loading.evicted));
+        tell_evictions(loading.evicted);
         if (!stays) {
             if (auto read = realise(request, phase.plan, entry); !read)
                 return fail(std::move(read).error());

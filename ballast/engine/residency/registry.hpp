@@ -189,7 +189,7 @@ private:
     [[nodiscard]] Phase plan(const LoadRequest& request, const Entries& others) const;
     [[nodiscard]] bool does_as_well(const Entry& entry, const plan::Plan& plan) const;
     [[nodiscard]] Error refusal(const LoadRequest& request, const Phase& phase) const;
-    void drop_outdated(const Entries& outdated);
+    std::vector<FreedModel> drop_outdated(const Entries& outdated);
     std::vector<FreedModel> make_room(const Phase& phase, const Entries& others,
                                       const Entries& ejected, const std::string& name);
     Result<void> realise(const LoadRequest& request, const plan::Plan& plan,

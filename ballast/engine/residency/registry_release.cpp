@@ -40,11 +40,13 @@ Registry::Entries Registry::older_versions(const ModelKey& key) const {
     return found;
 }
 
-void Registry::drop_outdated(const Entries& outdated) {
+std::vector<FreedModel> Registry::drop_outdated(const Entries& outdated) {
+    std::vector<FreedModel> gone;
     for (const auto& entry : outdated) {
         log_.info(fmt::format("{} goes: its file was replaced", entry->source.name));
-        drop(entry);
+        gone.push_back(drop(entry));
     }
+    return gone;
 }
 
 FreeReport Registry::release(const std::function<bool(const Entry&)>& goes, KeptBecause otherwise) {
