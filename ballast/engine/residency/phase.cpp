@@ -37,7 +37,9 @@ std::set<DeviceId> pressed(const plan::PlanMachine& machine, const plan::Plan& p
     for (const auto& [id, lack] : plan.shortfall) devices.insert(pool_of(machine, id));
     const bool could_be_resident = plan.mode == plan::Mode::automatic && !plan.moved.is_zero();
     if (could_be_resident) devices.insert(pool_of(machine, plan.compute));
-    if (fell_back(plan, wanted)) devices.insert(pool_of(machine, wanted));
+    // what fits nowhere yet may have been tried elsewhere than where it will fit
+    const bool is_homeless = plan.mode == plan::Mode::automatic && !plan.fits;
+    if (is_homeless || fell_back(plan, wanted)) devices.insert(pool_of(machine, wanted));
     return devices;
 }
 
