@@ -89,7 +89,7 @@ Result<Loading> Registry::load(const LoadRequest& request) {
     }
     const auto loaded = find(key);
     const std::scoped_lock state(state_);
-    loaded->retention = request.retention;
+    loaded->flag(request.retention);
     loading.handle = ModelHandle(loaded->id);
     return loading;
 }

@@ -157,7 +157,8 @@ public:
     Result<FreeReport> eject(std::string_view name);
     /// Lets every model go, whatever its flag.
     FreeReport release_all();
-    /// What was asked for while models were in use.
+    /// What was asked for while models were in use. A model that only its flag let go stays if it
+    /// has been flagged to be kept since.
     FreeReport settle();
     /// Whether `settle` would let a model go.
     [[nodiscard]] bool has_unsettled() const;
@@ -178,6 +179,7 @@ private:
     friend class ModelUse;
 
     struct Entry;
+    enum class GoesAfterUse;
     using Entries = std::vector<std::shared_ptr<Entry>>;
 
     // with work_ held
@@ -200,7 +202,8 @@ private:
     void tell_request(const plan::Plan& plan, const std::shared_ptr<Entry>& entry) const;
     void tell_evictions(const std::vector<FreedModel>& evicted) const;
     FreedModel drop(const std::shared_ptr<Entry>& entry);
-    FreeReport release(const std::function<bool(const Entry&)>& goes, KeptBecause otherwise);
+    FreeReport release(const std::function<bool(const Entry&)>& goes, KeptBecause otherwise,
+                       GoesAfterUse if_used);
 
     // with state_ held
     [[nodiscard]] std::shared_ptr<Entry> find(ModelHandle handle) const;

@@ -5,6 +5,13 @@
 
 namespace ballast::residency {
 
+/// Whether a model goes when nobody uses it any more, since somebody asked for that meanwhile.
+enum class Registry::GoesAfterUse {
+    no,
+    unless_kept,  ///< its flag let it go
+    certainly,    ///< it was asked for whatever its flag
+};
+
 struct Registry::Entry {
     std::uint64_t id = 0;
     ModelSource source{};
@@ -14,7 +21,15 @@ struct Registry::Entry {
     std::uint64_t uses = 0;
     std::uint64_t last_use = 0;
     std::uint64_t prompt = 0;
-    bool goes_after_use = false;
+    GoesAfterUse goes_after_use = GoesAfterUse::no;
+
+    [[nodiscard]] bool may_go() const { return retention.value == Retention::release; }
+    /// Who says that it is kept takes back what only its flag had asked for.
+    void flag(RetentionFlag flag) {
+        retention = flag;
+        if (!may_go() && goes_after_use == GoesAfterUse::unless_kept)
+            goes_after_use = GoesAfterUse::no;
+    }
 };
 
 }  // namespace ballast::residency

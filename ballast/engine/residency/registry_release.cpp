@@ -49,7 +49,8 @@ std::vector<FreedModel> Registry::drop_outdated(const Entries& outdated) {
     return gone;
 }
 
-FreeReport Registry::release(const std::function<bool(const Entry&)>& goes, KeptBecause otherwise) {
+FreeReport Registry::release(const std::function<bool(const Entry&)>& goes, KeptBecause otherwise,
+                             GoesAfterUse if_used) {
     FreeReport report;
     const auto entries = entries_;
     for (const auto& entry : entries) {
@@ -61,11 +62,12 @@ FreeReport Registry::release(const std::function<bool(const Entry&)>& goes, Kept
             const std::scoped_lock state(state_);
             kept.held = entry->store->held();
             if (goes(*entry)) {
-                entry->goes_after_use = entry->users > 0;
-                if (entry->goes_after_use)
-                    kept.why = KeptBecause::in_use;
-                else
+                if (entry->users == 0) {
                     freed = take_out(entry);
+                } else {
+                    entry->goes_after_use = std::max(entry->goes_after_use, if_used);
+                    kept.why = KeptBecause::in_use;
+                }
             }
         } catch (const std::exception& e) {
             kept.why = KeptBecause::failed;
@@ -87,13 +89,14 @@ FreeReport Registry::release(const std::function<bool(const Entry&)>& goes, Kept
 
 FreeReport Registry::release_flagged() {
     const std::scoped_lock work(work_);
-    return release([](const Entry& entry) { return entry.retention.value == Retention::release; },
-                   KeptBecause::retained);
+    return release([](const Entry& entry) { return entry.may_go(); }, KeptBecause::retained,
+                   GoesAfterUse::unless_kept);
 }
 
 FreeReport Registry::release_all() {
     const std::scoped_lock work(work_);
-    return release([](const Entry&) { return true; }, KeptBecause::not_asked);
+    return release([](const Entry&) { return true; }, KeptBecause::not_asked,
+                   GoesAfterUse::certainly);
 }
 
 Result<FreeReport> Registry::eject(std::string_view name) {
@@ -109,18 +112,20 @@ Result<FreeReport> Registry::eject(std::string_view name) {
             return std::ranges::any_of(chosen,
                                        [&](const auto& each) { return each.get() == &entry; });
         },
-        KeptBecause::not_asked);
+        KeptBecause::not_asked, GoesAfterUse::certainly);
 }
 
 FreeReport Registry::settle() {
     const std::scoped_lock work(work_);
-    return release([](const Entry& entry) { return entry.goes_after_use; }, KeptBecause::not_asked);
+    return release([](const Entry& entry) { return entry.goes_after_use != GoesAfterUse::no; },
+                   KeptBecause::not_asked, GoesAfterUse::no);
 }
 
 bool Registry::has_unsettled() const {
     const std::scoped_lock state(state_);
-    return std::ranges::any_of(
-        entries_, [](const auto& entry) { return entry->goes_after_use && entry->users == 0; });
+    return std::ranges::any_of(entries_, [](const auto& entry) {
+        return entry->users == 0 && entry->goes_after_use != GoesAfterUse::no;
+    });
 }
 
 Result<void> Registry::require_loaded(std::string_view name) const {
@@ -133,14 +138,14 @@ Result<void> Registry::set_retention(std::string_view name, Retention retention)
     const std::scoped_lock state(state_);
     const auto chosen = named(name);
     if (chosen.empty()) return fail(unknown(name));
-    for (const auto& entry : chosen) entry->retention = {.value = retention, .is_said = true};
+    for (const auto& entry : chosen) entry->flag({.value = retention, .is_said = true});
     return {};
 }
 
 void Registry::set_retention(const ModelKey& key, RetentionFlag flag) {
     const auto entry = find(key);
     const std::scoped_lock state(state_);
-    if (entry) entry->retention = flag;
+    if (entry) entry->flag(flag);
 }
 
 /// Loaded models of that name, or all parts of a file of that name or path.
