@@ -13,6 +13,17 @@
 namespace ballast::residency {
 namespace {
 
+/// How much a reason tells beside another one for the same model.
+int weight_of(KeptBecause why) {
+    switch (why) {
+        case KeptBecause::not_asked: return 0;
+        case KeptBecause::retained: return 1;
+        case KeptBecause::in_use: return 2;  // it goes after that, whatever the next step says
+        case KeptBecause::failed: return 3;
+    }
+    return 0;
+}
+
 /// Adds what another step did. A model that stayed in one step and went in a later one went.
 void join(FreeReport& report, FreeReport more) {
     for (const auto& freed : more.freed)
@@ -23,7 +34,7 @@ void join(FreeReport& report, FreeReport more) {
         const auto known = std::ranges::find(report.kept, kept.handle, &KeptModel::handle);
         if (known == report.kept.end())
             report.kept.push_back(std::move(kept));
-        else if (kept.why != KeptBecause::not_asked)
+        else if (weight_of(kept.why) > weight_of(known->why))
             *known = std::move(kept);
     }
 }
@@ -48,7 +59,8 @@ void FreeFlow::request(const FreeFlags& flags) {
 Result<void> FreeFlow::request_eject(const std::string& name) {
     if (auto known = registry().require_loaded(name); !known) return known;
     const std::scoped_lock lock(mutex_);
-    requests_.ejected.push_back(name);
+    if (std::ranges::find(requests_.ejected, name) == requests_.ejected.end())
+        requests_.ejected.push_back(name);
     return {};
 }
 
