@@ -15,6 +15,13 @@ bool is_same_placement(const plan::Plan& a, const plan::Plan& b) {
     return a.compute == b.compute && a.homes == b.homes && a.ring == b.ring;
 }
 
+Error in_use(const ModelSource& source) {
+    return {.code = Code::internal,
+            .what = "cannot load " + source.name,
+            .why = "somebody computes with it as it lies now",
+            .hint = "report this as a fault of Ballast"};
+}
+
 bool is_short_of_memory(const Error& error) {
     return error.code == Code::does_not_fit || error.code == Code::out_of_memory;
 }
@@ -66,11 +73,7 @@ Result<Loading> Registry::load(const LoadRequest& request) {
         // what is loaded stays where it does as well, for example after larger pictures
         loading.is_as_good = true;
     } else {
-        if (entry && entry->users > 0)
-            return fail(Error{.code = Code::internal,
-                              .what = "cannot load " + request.source->name,
-                              .why = "somebody computes with it as it lies now",
-                              .hint = "report this as a fault of Ballast"});
+        if (entry && is_used(*entry)) return fail(in_use(*request.source));
         const bool stays = entry && entry->store->is_complete() &&
                            is_same_placement(entry->store->plan(), phase.plan);
         // what is read must belong to what is there; if it cannot be read, nobody goes for it
@@ -92,19 +95,6 @@ Result<Loading> Registry::load(const LoadRequest& request) {
     loaded->flag(request.retention);
     loading.handle = ModelHandle(loaded->id);
     return loading;
-}
-
-/// Of all but `some`.
-Registry::Entries Registry::who_can_be_ejected(const Entries& some) const {
-    const std::scoped_lock state(state_);
-    Entries found;
-    for (const auto& entry : entries_) {
-        const bool is_pinned =
-            entry->retention.value == Retention::keep && entry->retention.is_said;
-        const bool is_among = std::ranges::find(some, entry) != some.end();
-        if (entry->users == 0 && !is_pinned && !is_among) found.push_back(entry);
-    }
-    return found;
 }
 
 Registry::Entries Registry::all_but(const std::shared_ptr<Entry>& one, const Entries& some) const {
@@ -176,36 +166,6 @@ Error Registry::refusal(const LoadRequest& request, const Phase& phase) const {
     return error;
 }
 
-std::vector<FreedModel> Registry::make_room(const Phase& phase, const Entries& others,
-                                            const Entries& ejected, const std::string& name) {
-    std::vector<FreedModel> gone;
-    for (const auto& entry : ejected) {
-        log_.info(fmt::format("{} is ejected for {}", entry->source.name, name));
-        gone.push_back(drop(entry));
-    }
-    for (const auto& eviction : phase.evicted) {
-        const auto& entry = others[eviction.index];
-        if (standing_of(entry->retention) == Standing::retained)
-            log_.warning(fmt::format("{} was to stay loaded, but nothing else makes room for {}",
-                                     entry->source.name, name));
-        if (eviction.is_whole()) {
-            log_.info(fmt::format("{} makes room for {}", entry->source.name, name));
-            gone.push_back(drop(entry));
-            continue;
-        }
-        FreedModel part{.handle = ModelHandle(entry->id),
-                        .name = entry->source.name,
-                        .compute = entry->store->plan().compute};
-        const std::scoped_lock state(state_);
-        for (const auto& [device, bytes] : eviction.part)
-            part.released[device] = entry->store->release_tail(device, bytes);
-        log_.info(fmt::format("the end of {} ({}) makes room for {}", entry->source.name,
-                              to_string(total(part.released)), name));
-        gone.push_back(std::move(part));
-    }
-    return gone;
-}
-
 /// What is missing on each device, beside what is free there before anybody makes room.
 void Registry::tell_request(const plan::Plan& plan, const std::shared_ptr<Entry>& entry) const {
     if (options_.memory == nullptr) return;
@@ -241,8 +201,9 @@ Result<void> Registry::realise(const LoadRequest& request, const plan::Plan& pla
     std::shared_ptr<weights::WeightStore> former;
     if (entry) {
         // nobody sees it while it changes
-        former = entry->store;
         const std::scoped_lock state(state_);
+        if (entry->users > 0) return fail(in_use(*request.source));
+        former = entry->store;
         std::erase(entries_, entry);
     } else {
         entry = std::make_shared<Entry>();

@@ -184,6 +184,8 @@ private:
 
     // with work_ held
     [[nodiscard]] std::shared_ptr<Entry> find(const ModelKey& key) const;
+    [[nodiscard]] bool is_used(const Entry& entry) const;
+    [[nodiscard]] bool is_retained(const Entry& entry) const;
     [[nodiscard]] Entries older_versions(const ModelKey& key) const;
     [[nodiscard]] Entries who_can_be_ejected(const Entries& some) const;
     [[nodiscard]] Entries all_but(const std::shared_ptr<Entry>& one, const Entries& some) const;
@@ -201,13 +203,13 @@ private:
         std::shared_ptr<weights::WeightStore> former);
     void tell_request(const plan::Plan& plan, const std::shared_ptr<Entry>& entry) const;
     void tell_evictions(const std::vector<FreedModel>& evicted) const;
-    FreedModel drop(const std::shared_ptr<Entry>& entry);
+    std::optional<FreedModel> evict(Entry& entry, const std::map<DeviceId, Bytes>& part);
     FreeReport release(const std::function<bool(const Entry&)>& goes, KeptBecause otherwise,
                        GoesAfterUse if_used);
 
     // with state_ held
     [[nodiscard]] std::shared_ptr<Entry> find(ModelHandle handle) const;
-    FreedModel take_out(const std::shared_ptr<Entry>& entry);
+    FreedModel take_out(Entry& entry);
     [[nodiscard]] Entries named(std::string_view name) const;
     [[nodiscard]] Error unknown(std::string_view name) const;
     [[nodiscard]] std::size_t wanted_at(const Entry& entry) const;

@@ -1,4 +1,4 @@
-// How models go when somebody asks for it, or when their file was replaced.
+// How models go when somebody asks for it.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,42 +11,25 @@
 
 namespace ballast::residency {
 
+bool Registry::is_used(const Entry& entry) const {
+    const std::scoped_lock state(state_);
+    return entry.users > 0;
+}
+
+bool Registry::is_retained(const Entry& entry) const {
+    const std::scoped_lock state(state_);
+    return standing_of(entry.retention) == Standing::retained;
+}
+
 /// What goes is only dropped: its source is its file. Nothing is copied, nothing allocated.
-FreedModel Registry::drop(const std::shared_ptr<Entry>& entry) {
-    const std::scoped_lock state(state_);
-    return take_out(entry);
-}
-
-FreedModel Registry::take_out(const std::shared_ptr<Entry>& entry) {
-    FreedModel freed{.handle = ModelHandle(entry->id),
-                     .name = entry->source.name,
-                     .compute = entry->store->plan().compute,
-                     .released = entry->store->held()};
-    entry->store->let_go();
-    std::erase(entries_, entry);
+FreedModel Registry::take_out(Entry& entry) {
+    FreedModel freed{.handle = ModelHandle(entry.id),
+                     .name = entry.source.name,
+                     .compute = entry.store->plan().compute,
+                     .released = entry.store->held()};
+    entry.store->let_go();
+    std::erase_if(entries_, [&entry](const auto& each) { return each.get() == &entry; });
     return freed;
-}
-
-/// Nobody asks for an older version of the file any more.
-Registry::Entries Registry::older_versions(const ModelKey& key) const {
-    const std::scoped_lock state(state_);
-    Entries found;
-    for (const auto& entry : entries_) {
-        const auto& other = entry->source.key;
-        const bool is_older =
-            other.file == key.file && (other.size != key.size || other.modified != key.modified);
-        if (is_older && entry->users == 0) found.push_back(entry);
-    }
-    return found;
-}
-
-std::vector<FreedModel> Registry::drop_outdated(const Entries& outdated) {
-    std::vector<FreedModel> gone;
-    for (const auto& entry : outdated) {
-        log_.info(fmt::format("{} goes: its file was replaced", entry->source.name));
-        gone.push_back(drop(entry));
-    }
-    return gone;
 }
 
 FreeReport Registry::release(const std::function<bool(const Entry&)>& goes, KeptBecause otherwise,
@@ -63,7 +46,7 @@ FreeReport Registry::release(const std::function<bool(const Entry&)>& goes, Kept
             kept.held = entry->store->held();
             if (goes(*entry)) {
                 if (entry->users == 0) {
-                    freed = take_out(entry);
+                    freed = take_out(*entry);
                 } else {
                     entry->goes_after_use = std::max(entry->goes_after_use, if_used);
                     kept.why = KeptBecause::in_use;
