@@ -250,10 +250,11 @@ Result<std::shared_ptr<weights::WeightStore>> Registry::read(
 Result<ModelUse> Registry::use(ModelHandle handle) {
     const std::scoped_lock state(state_);
     const auto entry = find(handle);
-    if (!entry)
+    if (!entry || !entry->store->is_complete())
         return fail(Error{.code = Code::not_found,
                           .what = "cannot use the model",
-                          .why = "it has been let go since it was loaded",
+                          .why = entry ? "its end has made room for another since it was loaded"
+                                       : "it has been let go since it was loaded",
                           .hint = "load it again"});
     if (entry->store->realised().contains(kDisk)) {
         // a file that was deleted can still be read, since it is open

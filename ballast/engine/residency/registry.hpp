@@ -74,7 +74,7 @@ struct Loading {
     plan::Plan plan{};        ///< the one that was asked for; `is_as_good`: not the one realised
     bool is_as_good = false;  ///< the model stayed where it was, which does as well
     bool is_read = false;     ///< something was read
-    std::vector<FreedModel> evicted{};
+    std::vector<FreedModel> evicted{};  ///< who went or gave up a part, in that order
 };
 
 /// While it lives, a model stays where it is. Move-only; from any thread.
@@ -132,8 +132,8 @@ public:
     /// `WeightStore::load` does, after which the model is not loaded.
     Result<Loading> load(const LoadRequest& request);
 
-    /// Fails with `not_found` for a handle whose model has gone, with `corrupt_file` if blocks are
-    /// read from a file that was written to since.
+    /// Fails with `not_found` for a handle whose model has gone, or has made room in part, with
+    /// `corrupt_file` if blocks are read from a file that was written to since.
     Result<ModelUse> use(ModelHandle handle);
 
     [[nodiscard]] bool is_loaded(ModelHandle handle) const;

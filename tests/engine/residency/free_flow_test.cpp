@@ -180,8 +180,9 @@ TEST(FreeFlow, AModelThatWentBeforeItsEjectionWasCarriedOutIsAnErrorInTheAnswer)
     FlowScene scene;
     scene.loaded("one", 2);
     scene.loaded("two", 2);
-    ASSERT_TRUE(scene.flow.request_eject("one.safetensors").has_value());
-    ASSERT_TRUE(scene.flow.request_eject("one.safetensors").has_value());
+    ASSERT_TRUE(scene.flow.request_eject("one.safetensors (unet)").has_value());
+    ASSERT_TRUE(scene.flow.request_eject("one.safetensors (unet)").has_value()) << "asked twice";
+    ASSERT_TRUE(scene.flow.request_eject("one.safetensors").has_value()) << "by another name";
     ASSERT_TRUE(scene.flow.request_eject("two.safetensors").has_value());
     const auto answer = scene.settle().value();
     EXPECT_THAT(answer.models.freed, SizeIs(2)) << "the others go in any case";

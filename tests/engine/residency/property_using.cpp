@@ -49,6 +49,10 @@ std::optional<ModelUse> World::use(Expected& expected) {
     const bool is_written = store->realised().contains(kDisk) && scene_.files.is_there(file) &&
                             is_outdated(expected, expected.model);
     auto use = scene_.registry.use(expected.handle);
+    if (!store->is_complete()) {
+        require(!use && use.error().code == Code::not_found, "a model is used in part");
+        return std::nullopt;
+    }
     if (is_written) {
         require(!use && use.error().code == Code::corrupt_file,
                 "blocks are read from a file that was replaced");

@@ -122,8 +122,9 @@ TEST(ReplacedFile, TheOldVersionGoesOnceAlsoWhereOthersAreEjected) {
     rewrite(unet.key.file);
     const auto anew = scene.part("unet.safetensors", "unet", 0, 4);
     const auto loading = scene.load(anew, Scene::on(kA, anew), {}, true).value();
-    ASSERT_THAT(loading.evicted, SizeIs(1));
-    EXPECT_EQ(loading.evicted[0].name, "other.safetensors (unet)");
+    ASSERT_THAT(loading.evicted, SizeIs(2));
+    EXPECT_EQ(loading.evicted[0].name, "unet.safetensors (unet)") << "the old version";
+    EXPECT_EQ(loading.evicted[1].name, "other.safetensors (unet)");
     EXPECT_THAT(scene.registry.models(), SizeIs(1));
 }
 

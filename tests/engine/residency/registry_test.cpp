@@ -133,13 +133,16 @@ TEST(Registry, APartThatMadeRoomIsAllThatIsReadAgain) {
     scene.expect_content(handle);
 }
 
-TEST(Registry, AnIncompleteModelGrantsNoPins) {
+TEST(Registry, AnIncompleteModelIsNotUsed) {
     Scene scene;
     const auto handle = scene.loaded("unet", 16);
     scene.loaded("other", 12);
+    ASSERT_FALSE(scene.registry.is_loaded(handle));
     const auto use = scene.registry.use(handle);
-    ASSERT_TRUE(use.has_value());
-    EXPECT_EQ(use->weights()->pin({0}).error().code, Code::internal);
+    ASSERT_FALSE(use.has_value());
+    EXPECT_EQ(use.error().code, Code::not_found);
+    EXPECT_EQ(use.error().hint, "load it again");
+    EXPECT_EQ(scene.registry.weights(handle)->pin({0}).error().code, Code::internal);
 }
 
 TEST(Registry, AModelStaysWhereItDoesAsWell) {
