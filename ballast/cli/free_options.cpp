@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
 
 namespace ballast::cli {
 namespace {
@@ -16,15 +15,12 @@ residency::FreeFlags flags_of(const std::string& what) {
     return {};
 }
 
-bool is_named(const graph::WorkflowModel& model, const std::string& name) {
-    const auto& path = model.identity.path;
-    return name == model.name || name == path.string() || name == path.filename().string();
-}
-
 Result<void> require_named(const std::string& option, const std::string& name,
                            const graph::WorkflowModels& used) {
-    if (std::ranges::any_of(used.models, [&](const auto& model) { return is_named(model, name); }))
-        return {};
+    const bool is_used = std::ranges::any_of(used.models, [&](const auto& model) {
+        return residency::is_named(name, model.name, model.identity.path);
+    });
+    if (is_used) return {};
     std::vector<std::string> names;
     for (const auto& model : used.models) names.push_back(model.name);
     return fail(Error{.code = Code::usage,
@@ -45,6 +41,12 @@ FreeOptions free_options(const Settings& settings) {
             .kept = settings.list("keep")};
 }
 
+bool asks_for_nothing(const FreeOptions& options, std::int64_t passes) {
+    const bool asks =
+        options.flags != residency::FreeFlags{} || !options.ejected.empty() || options.unloads_all;
+    return asks && passes < 2;
+}
+
 Result<void> require_named_models(const FreeOptions& options, const graph::WorkflowModels& models) {
     for (const auto& name : options.ejected)
         if (auto known = require_named("--eject-between", name, models); !known) return known;
@@ -53,22 +55,21 @@ Result<void> require_named_models(const FreeOptions& options, const graph::Workf
     return {};
 }
 
-std::vector<residency::ExpectedUse> expected_uses(const graph::WorkflowModels& models,
-                                                  std::int64_t passes) {
-    std::vector<residency::ExpectedUse> once;
+std::vector<residency::ExpectedUse> uses_of(const graph::WorkflowModels& models) {
+    std::vector<residency::ExpectedUse> uses;
     for (const auto& step : models.steps) {
         const auto& identity = models.models[step.model].identity;
-        once.push_back({.file = identity.path, .options = graph::loading_options(identity)});
+        uses.push_back({.file = identity.path, .options = graph::loading_options(identity)});
     }
-    auto all = once;
-    // what comes after the next pass decides nothing
-    if (passes > 1) std::ranges::copy(once, std::back_inserter(all));
-    return all;
+    return uses;
 }
 
-void keep_models(const FreeOptions& options, residency::FreeFlow& flow) {
-    for (const auto& name : options.kept)
-        static_cast<void>(flow.registry().set_retention(name, residency::Retention::keep));
+std::vector<residency::ExpectedUse> expected_uses(const std::vector<residency::ExpectedUse>& once,
+                                                  std::int64_t passes) {
+    auto all = once;
+    // what comes after the next pass decides nothing
+    if (passes > 1) all.insert(all.end(), once.begin(), once.end());
+    return all;
 }
 
 void request_between(const FreeOptions& options, residency::FreeFlow& flow) {

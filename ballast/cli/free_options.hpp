@@ -1,7 +1,7 @@
 #pragma once
 // What `ballast run` does with loaded models between its passes.
 
-#include <optional>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,15 +20,17 @@ struct FreeOptions {
 
 FreeOptions free_options(const Settings& settings);
 
+/// Whether something is to be freed between passes, but there is only one.
+bool asks_for_nothing(const FreeOptions& options, std::int64_t passes);
+
 /// Fails with `usage` for a name that is none of the models of the workflow, nor of their files.
 Result<void> require_named_models(const FreeOptions& options, const graph::WorkflowModels& models);
 
-/// The uses of models that `passes` passes over the workflow make, in order.
-std::vector<residency::ExpectedUse> expected_uses(const graph::WorkflowModels& models,
+/// The uses of models that one pass over the workflow makes, in order.
+std::vector<residency::ExpectedUse> uses_of(const graph::WorkflowModels& models);
+/// The same for as many passes as are left.
+std::vector<residency::ExpectedUse> expected_uses(const std::vector<residency::ExpectedUse>& once,
                                                   std::int64_t passes);
-
-/// Flags the models that are to stay; those that are not loaded are nobody's concern.
-void keep_models(const FreeOptions& options, residency::FreeFlow& flow);
 
 /// Asks for what happens between two passes.
 void request_between(const FreeOptions& options, residency::FreeFlow& flow);

@@ -1,4 +1,5 @@
 #include "ballast/cli/plan_workflow.hpp"
+#include "ballast/cli/free_options.hpp"
 
 #include <fmt/format.h>
 
@@ -62,6 +63,10 @@ int plan_workflow(const std::string& file, const Settings& settings,
     const auto places = folders(folder_options(settings));
     const auto [report, valid] = graph::validate(*workflow, catalogue, places);
     if (!report.is_clean()) return refuse_workflow(report, file, console);
+    const auto used = graph::workflow_models(valid, places, *allocation);
+    if (!used) return console.fail(used.error());
+    if (const auto named = require_named_models({.kept = settings.list("keep")}, *used); !named)
+        return console.fail(named.error());
     const auto fit = fit_workflow({.workflow = valid,
                                    .folders = places,
                                    .wishes = wishes_of(settings, *allocation),

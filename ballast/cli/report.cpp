@@ -149,10 +149,10 @@ std::string to_text(const Record& record) {
     const auto out = std::back_inserter(text);
     for (const auto& output : record.outputs)
         fmt::format_to(out, "{}\n", escaped(output.path.string()));
-    for (const auto& pass : record.passes)
-        if (pass.freed)
-            for (const auto& line : pass.freed->lines())
-                fmt::format_to(out, "freed: {}\n", escaped(line));
+    for (std::size_t i = 0; i < record.passes.size(); ++i)
+        if (record.passes[i].freed)
+            for (const auto& line : record.passes[i].freed->lines())
+                fmt::format_to(out, "freed after run {}: {}\n", i + 1, escaped(line));
     const auto seconds = record.seconds();
     fmt::format_to(out, "{:.2f} s: load {:.2f}, sample {:.2f}, decode {:.2f}\n", seconds.total,
                    seconds.load, seconds.sample, seconds.decode);

@@ -35,7 +35,7 @@ struct Job {
     graph::RuntimeOptions options;
     std::vector<std::string> warnings;  ///< said already
     FreeOptions freeing;
-    std::vector<residency::ExpectedUse> expected;  ///< of models, by all passes
+    std::vector<residency::ExpectedUse> uses;  ///< of models, by one pass
 };
 
 Result<WorkflowFit> fit_on(const graph::PlanningMachine& machine, const Job& job) {
@@ -114,6 +114,14 @@ Seconds seconds_between(const graph::RuntimeReport& before, const graph::Runtime
             .decode = after.decode_seconds - before.decode_seconds};
 }
 
+/// Tells what is in use, and frees what was asked for.
+std::optional<residency::FreeAnswer> end_pass(residency::FreeFlow& flow, const FreeOptions& freeing,
+                                              graph::Executor& executor) {
+    flow.memory().load("after_run");
+    request_between(freeing, flow);
+    return flow.end_prompt([&executor] { executor.clear(); });
+}
+
 /// Runs the workflow as often as asked for, or until something stops it.
 Record execute(const Job& job, graph::Runtime& runtime, InterruptScope& interrupts) {
     const auto& settings = job.settings;
@@ -130,7 +138,7 @@ Record execute(const Job& job, graph::Runtime& runtime, InterruptScope& interrup
         const auto start = clock.now();
         if (flow != nullptr) {
             flow->begin_prompt();
-            flow->registry().expect(job.expected);
+            flow->registry().expect(expected_uses(job.uses, settings.integer("repeat") - pass));
         }
         auto result = executor.run(job.workflow, progress);
         record.passes.push_back(
@@ -139,13 +147,10 @@ Record execute(const Job& job, graph::Runtime& runtime, InterruptScope& interrup
              .cached = std::move(result.cached)});
         add_outputs(record.outputs, result.ui, job.options);
         record.error = std::move(result.error);
-        if (flow == nullptr) continue;
-        keep_models(job.freeing, *flow);
         const bool is_last = record.error || pass + 1 == settings.integer("repeat");
-        if (!is_last) request_between(job.freeing, *flow);
-        flow->memory().load("after_run");
-        if (auto answer = flow->end_prompt([&executor] { executor.clear(); }))
-            record.passes.back().freed = *std::move(answer);
+        if (flow != nullptr)
+            record.passes.back().freed =
+                end_pass(*flow, is_last ? FreeOptions{} : job.freeing, executor);
     }
     if (flow != nullptr) record.memory = flow->status();
     interrupts.work_ended();
@@ -178,6 +183,7 @@ int run_job(Job job, Console& console) {
     if (!library) return console.fail(library.error());
     InterruptScope interrupts;
     console.keep_for_results();
+    job.options.log = run_log(job.settings);
     const auto runtime = open_runtime(*library, job.options);
     if (!runtime) return console.fail(runtime.error());
     if (const auto fits = require_fit_in(**runtime, job); !fits) return console.fail(fits.error());
@@ -214,19 +220,21 @@ int run(const Invocation& invocation, Console& console) {
             .options = std::move(options),
             .warnings = {},
             .freeing = free_options(*settings),
-            .expected = {}};
+            .uses = {}};
     warn(job, *std::move(odd));
+    if (asks_for_nothing(job.freeing, settings->integer("repeat")))
+        warn(job, {"nothing is freed between runs, since there is one: give --repeat"});
     // a part of the outputs might run, but nobody sits in front to notice that the rest is missing
     if (!report.is_clean()) return refuse_workflow(report, invocation.operand, console);
     const auto fit = require_all_to_run(job);
     if (!fit) return console.fail(fit.error());
-    if (settings->flag("dry-run")) return dry_run(*fit, *settings, job.warnings, console);
-    if (const auto fits = require_fit(*fit, job); !fits) return console.fail(fits.error());
     const auto used = graph::workflow_models(valid, folders(job.options), job.options.allocation);
     if (!used) return console.fail(used.error());
     if (const auto named = require_named_models(job.freeing, *used); !named)
         return console.fail(named.error());
-    job.expected = expected_uses(*used, settings->integer("repeat"));
+    job.uses = uses_of(*used);
+    if (settings->flag("dry-run")) return dry_run(*fit, *settings, job.warnings, console);
+    if (const auto fits = require_fit(*fit, job); !fits) return console.fail(fits.error());
     return run_job(std::move(job), console);
 }
 

@@ -28,9 +28,11 @@ ComputeType compute_type(const Settings& settings, const TypeSettings& names) {
     return ComputeType::automatic;
 }
 
-residency::Retention retention_of(const Settings& settings) {
-    return residency::parse_retention(settings.text("default-retention"))
-        .value_or(residency::Retention::release);
+residency::RetentionWishes retention_of(const Settings& settings) {
+    return {.by_default = residency::parse_retention(settings.text("default-retention"))
+                              .value_or(residency::Retention::release),
+            .is_strict = settings.flag("strict-retention"),
+            .kept = settings.list("keep")};
 }
 
 LogLevel log_level(const Settings& settings) {
@@ -101,22 +103,20 @@ graph::RuntimeOptions runtime_options(const Settings& settings, const Machine& m
     options.memory = machine.options;
     options.allocation = settings.text("allocation");
     options.retention = retention_of(settings);
-    options.is_retention_strict = settings.flag("strict-retention");
     options.unet_type = compute_type(settings, kUnet);
     options.vae_type = compute_type(settings, kVae);
     options.text_encoder_type = compute_type(settings, kTextEncoder);
     options.threads = static_cast<int>(settings.integer("threads"));
     options.save_metadata = !settings.flag("disable-metadata");
     options.logs_memory = settings.flag("memory-log");
-    options.log = Log(log_sinks(log_level(settings)));
     return options;
 }
 
 graph::WorkflowWishes wishes_of(const Settings& settings, std::string allocation) {
-    return {.allocation = std::move(allocation),
-            .retention = retention_of(settings),
-            .is_retention_strict = settings.flag("strict-retention")};
+    return {.allocation = std::move(allocation), .retention = retention_of(settings)};
 }
+
+Log run_log(const Settings& settings) { return Log(log_sinks(log_level(settings))); }
 
 graph::CachePolicy cache_policy(const Settings& settings) {
     using Kind = graph::CachePolicy::Kind;

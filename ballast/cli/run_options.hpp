@@ -23,9 +23,13 @@ Result<void> require_limited_devices(const Settings& settings, const Machine& ma
 
 /// Where a workflow's files are; everything else is left as it is by default.
 graph::RuntimeOptions folder_options(const Settings& settings);
+/// All but the log.
 graph::RuntimeOptions runtime_options(const Settings& settings, const Machine& machine);
 /// What holds for all models of a workflow; `allocation` for networks whose loader says nothing.
 graph::WorkflowWishes wishes_of(const Settings& settings, std::string allocation);
+/// Standard error beside the progress, and the file that ComfyUI-MultiGPU's variables name, which
+/// is emptied now if they say so.
+Log run_log(const Settings& settings);
 graph::CachePolicy cache_policy(const Settings& settings);
 graph::Folders folders(const graph::RuntimeOptions& options);
 

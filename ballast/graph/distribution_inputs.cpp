@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ballast/engine/core/ascii.hpp"
 #include "ballast/graph/distribution_nodes.hpp"
 
@@ -127,9 +129,15 @@ private:
 Result<DistributionInputs> distribution_inputs(const NodeCall& call) { return Reader(call).read(); }
 
 residency::RetentionFlag retention_of(const DistributionInputs& inputs,
-                                      residency::Retention by_default) {
+                                      const residency::RetentionWishes& wishes,
+                                      std::string_view model, const std::filesystem::path& file) {
     using residency::Retention;
-    if (!inputs.keep_loaded) return {.value = by_default};
+    const auto names_it = [&](const std::string& name) {
+        return residency::is_named(name, model, file);
+    };
+    if (std::ranges::any_of(wishes.kept, names_it))
+        return {.value = Retention::keep, .is_said = true};
+    if (!inputs.keep_loaded) return {.value = wishes.by_default};
     return {.value = *inputs.keep_loaded ? Retention::keep : Retention::release,
             .is_said = inputs.is_keep_loaded_said};
 }

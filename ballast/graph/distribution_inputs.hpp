@@ -1,8 +1,10 @@
 #pragma once
 // Where a loader's inputs put its models.
 
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "ballast/engine/core/device_id.hpp"
 #include "ballast/engine/core/result.hpp"
@@ -39,9 +41,11 @@ struct DistributionInputs {
     bool operator==(const DistributionInputs&) const = default;
 };
 
-/// The flag of models that such a loader reads: what it says, else `by_default`.
+/// The flag of a model that such a loader reads: the user's by name, else what the loader says,
+/// else the default.
 residency::RetentionFlag retention_of(const DistributionInputs& inputs,
-                                      residency::Retention by_default);
+                                      const residency::RetentionWishes& wishes,
+                                      std::string_view model, const std::filesystem::path& file);
 
 /// Reads the inputs of any loader; of an ordinary one only the class is told, and whether a
 /// CLIPLoader's text encoder computes on the processor. The allocation of a

@@ -36,10 +36,8 @@ struct RuntimeOptions {
     bool is_real_time = false;      ///< copies of simulated devices take their time
     machine::MemoryOptions memory;  ///< limits among them
     std::string allocation;         ///< for networks whose loader says nothing; empty: automatic
-    /// Of models whose loader does not say whether they stay when memory is freed.
-    residency::Retention retention = residency::Retention::release;
-    bool is_retention_strict = false;  ///< what is kept never makes room
-    bool logs_memory = false;          ///< lines of model management, as ComfyUI-MultiGPU has them
+    residency::RetentionWishes retention;  ///< which models stay when memory is freed
+    bool logs_memory = false;  ///< lines of model management, as ComfyUI-MultiGPU has them
     ComputeType unet_type = ComputeType::automatic;
     ComputeType vae_type = ComputeType::automatic;
     ComputeType text_encoder_type = ComputeType::automatic;
@@ -102,7 +100,7 @@ public:
 };
 
 /// Grows with every incompatible change of this header.
-inline constexpr std::uint32_t kRuntimeInterface = 3;
+inline constexpr std::uint32_t kRuntimeInterface = 4;
 
 /// Name and type of the one symbol that the runtime library exports. Returns null when it fails and
 /// says why in `error`, which may be null. When the interface number differs, it returns null and

@@ -146,7 +146,8 @@ std::vector<std::string> file_versions(const ValidWorkflow& workflow, const Fold
         const auto key = residency::model_key(*path, {});
         if (!key) continue;
         auto& version = versions[static_cast<std::size_t>(node - workflow.nodes.begin())];
-        version += fmt::format("{} {} {} ", key->file.string(), key->size, key->modified);
+        version += fmt::format("{} {} {} {} {} ", key->file.string(), key->size, key->modified,
+                               key->changed, key->number);
     }
     return versions;
 }

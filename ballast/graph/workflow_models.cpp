@@ -91,6 +91,7 @@ private:
         auto index = found_.models.size();
         if (const auto same = by_identity_.find(*identity); same != by_identity_.end()) {
             index = same->second;
+            found_.models[index].wishes = *std::move(inputs);  // the last loader's word counts
         } else {
             auto opened = opened_model(*std::move(identity), use, loader);
             if (!opened) return fail(std::move(opened).error());

@@ -97,7 +97,8 @@ public:
         const bool is_new = here == residents_.end();
         if (!is_new) residents_.erase(here);  // what is left of it is room for it
         std::vector<std::size_t> ejected;
-        if (is_new && model.wishes.eject_models.value_or(false)) ejected = others_to_eject();
+        if (is_new && model.wishes.eject_models.value_or(false))
+            ejected = others_to_eject(model.identity.path);
         for (const auto place : ejected) phase.evicted.push_back({name_of(place)});
         erase(std::move(ejected));
         plan(phase, ways);
@@ -124,14 +125,18 @@ private:
         return residents_[place].loaded.name;
     }
     [[nodiscard]] residency::RetentionFlag flag_of(const Resident& resident) const {
-        return retention_of(used_.models[resident.model].wishes, wishes_.retention);
+        const auto& model = used_.models[resident.model];
+        return retention_of(model.wishes, wishes_.retention, model.name, model.identity.path);
     }
 
-    [[nodiscard]] std::vector<std::size_t> others_to_eject() const {
+    /// Parts of the same file were loaded with it, not before it.
+    [[nodiscard]] std::vector<std::size_t> others_to_eject(
+        const std::filesystem::path& file) const {
         std::vector<std::size_t> places;
         for (std::size_t i = 0; i < residents_.size(); ++i) {
             const auto flag = flag_of(residents_[i]);
-            if (!flag.is_said || flag.value == residency::Retention::release) places.push_back(i);
+            const bool is_sibling = used_.models[residents_[i].model].identity.path == file;
+            if (residency::can_be_ejected(flag) && !is_sibling) places.push_back(i);
         }
         return places;
     }
@@ -149,7 +154,7 @@ private:
             auto loaded = resident.loaded;
             loaded.standing = residency::standing_of(flag_of(resident));
             loaded.is_idle =
-                !(wishes_.is_retention_strict && loaded.standing == residency::Standing::retained);
+                !(wishes_.retention.is_strict && loaded.standing == residency::Standing::retained);
             loaded.next_use = next_use(resident.model);
             loaded.last_use = resident.last_step;
             list.push_back(std::move(loaded));

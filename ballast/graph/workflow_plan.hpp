@@ -26,8 +26,7 @@ struct WorkflowEviction {
 /// What holds for all models of a workflow.
 struct WorkflowWishes {
     std::string allocation{};  ///< for networks whose loader says nothing; empty: automatic
-    residency::Retention retention = residency::Retention::release;  ///< likewise
-    bool is_retention_strict = false;  ///< what is kept never makes room
+    residency::RetentionWishes retention{};
 };
 
 /// One model is loaded, beside those that are there.

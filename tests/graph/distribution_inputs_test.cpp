@@ -152,15 +152,23 @@ TEST(DistributionInputs, RetentionIsToldWhereItIsAnInput) {
 TEST(DistributionInputs, ADefaultOfRetentionIsNotTheUsersWord) {
     using residency::Retention;
     auto made = call("UNETLoaderDisTorch2MultiGPU", {{"keep_loaded", true}});
-    EXPECT_EQ(retention_of(*distribution_inputs(made), Retention::release),
+    const auto flag = [](const DistributionInputs& inputs, residency::RetentionWishes wishes = {}) {
+        return retention_of(inputs, wishes, "sd.safetensors (unet)", "/models/sd.safetensors");
+    };
+    EXPECT_EQ(flag(*distribution_inputs(made)),
               (residency::RetentionFlag{.value = Retention::keep, .is_said = true}));
     made.defaults.insert("keep_loaded");
-    EXPECT_EQ(retention_of(*distribution_inputs(made), Retention::release),
+    EXPECT_EQ(flag(*distribution_inputs(made)),
               (residency::RetentionFlag{.value = Retention::keep, .is_said = false}));
     const auto ordinary = *distribution_inputs(call("UNETLoader", {}));
-    EXPECT_EQ(retention_of(ordinary, Retention::release).value, Retention::release);
-    EXPECT_EQ(retention_of(ordinary, Retention::keep),
+    EXPECT_EQ(flag(ordinary).value, Retention::release);
+    EXPECT_EQ(flag(ordinary, {.by_default = Retention::keep}),
               (residency::RetentionFlag{.value = Retention::keep, .is_said = false}));
+    for (const auto* name : {"sd.safetensors (unet)", "sd.safetensors", "/models/sd.safetensors"})
+        EXPECT_EQ(flag(ordinary, {.kept = {name}}),
+                  (residency::RetentionFlag{.value = Retention::keep, .is_said = true}))
+            << name;
+    EXPECT_EQ(flag(ordinary, {.kept = {"sd.safetensors (vae)"}}).value, Retention::release);
 }
 
 TEST(DistributionInputs, WhatIsNoDeviceIsRefusedWithItsPlace) {

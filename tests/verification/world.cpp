@@ -63,9 +63,10 @@ Result<residency::Loading> World::load(const Model& model, std::string_view text
                                 .machine = left,
                                 .activations = kActivations});
     };
-    return registry.load({.source = &model.source,
-                          .retention = {.value = retention, .is_said = true},
-                          .plans = {make}});
+    return registry.load(
+        {.source = &model.source,
+         .retention = residency::RetentionFlag{.value = retention, .is_said = true},
+         .plans = {make}});
 }
 
 Result<void> World::leave_results(DeviceId compute) {

@@ -184,7 +184,7 @@ inline constexpr auto kRows = std::to_array<Setting>({
     {.name = "strict-retention", .group = memory, .commands = kRunCommand | kPlanCommand,
      .help = "Never let a model that is kept make room for another one, refuse the other instead"},
     {.name = "keep", .type = text, .value_name = "NAME", .arity = list, .group = memory,
-     .reach = command_line,
+     .commands = kRunCommand | kPlanCommand, .reach = command_line,
      .help = "Keep the model NAME loaded whatever is freed: a file's name, or that of one of its "
              "parts, e.g. \"sd15.safetensors (vae)\"; may be repeated"},
     {.name = "free-between", .type = choice, .value_name = "WHAT", .fallback = "none",

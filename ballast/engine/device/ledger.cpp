@@ -104,7 +104,7 @@ Error Ledger::refusal(DeviceId device, Bytes bytes, Tag tag) const {
 
     std::vector<std::pair<Bytes, std::string_view>> holders;
     for (std::size_t i = 0; i < kTags; ++i)
-        if (!use.by_tag[i].now.is_zero())
+        if (!use.by_tag[i].now.is_zero() && is_counted(static_cast<Tag>(i)))
             holders.emplace_back(use.by_tag[i].now, to_string(static_cast<Tag>(i)));
     std::sort(holders.begin(), holders.end(), std::greater<>{});
     std::string held;
@@ -115,7 +115,7 @@ Error Ledger::refusal(DeviceId device, Bytes bytes, Tag tag) const {
     const auto alone = tag == Tag::weights ? " for the weights alone" : "";
     return Error{
         .code = Code::does_not_fit,
-        .what = fmt::format("{} on {} do not fit", to_string(tag), ballast::to_string(device)),
+        .what = fmt::format("no room for {} on {}", to_string(tag), ballast::to_string(device)),
         .why = fmt::format(
             "needed {}, available {} of the limit {}, missing {}{}", ballast::to_string(bytes),
             ballast::to_string(Bytes{shortfall.available}), ballast::to_string(limit),

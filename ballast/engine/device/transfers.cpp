@@ -11,6 +11,8 @@ namespace {
 
 /// Large enough that latencies do not count, small enough for any host.
 constexpr std::size_t kPiece = std::size_t{8} << 20U;
+/// Where memory is short: slower, but it works.
+constexpr std::size_t kLeastPiece = std::size_t{32} << 10U;
 
 }  // namespace
 
@@ -88,12 +90,15 @@ Result<void> Transfers::copy_directly(const Target& to, const Source& from) {
 Result<Transfers::Staging*> Transfers::staging() {
     if (staging_) return staging_.get();
     auto made = std::make_unique<Staging>();
-    auto room = ledger_->reserve(kCpu, Bytes{2 * kPiece}, Tag::staging);
+    auto size = kPiece;
+    while (size > kLeastPiece && !ledger_->try_take(kCpu, Bytes{2 * size}, Tag::staging)) size /= 2;
+    if (size > kLeastPiece) ledger_->give_back(kCpu, Bytes{2 * size}, Tag::staging);
+    auto room = ledger_->reserve(kCpu, Bytes{2 * size}, Tag::staging);
     if (!room) return fail(std::move(room).error());
     made->reservation = *std::move(room);
     auto* host = devices_->find(kCpu);
     for (auto& piece : made->pieces) {
-        auto memory = host->allocate(Bytes{kPiece});
+        auto memory = host->allocate(Bytes{size});
         if (!memory) return fail(std::move(memory).error());
         piece = *std::move(memory);
     }
@@ -120,8 +125,9 @@ Result<void> Transfers::queue_pieces(Stream& reader, Stream& writer, const Targe
     const auto staging = this->staging();
     if (!staging) return fail(staging.error());
     const auto size = from.bytes.size();
-    for (std::size_t done = 0, turn = 0; done < size; done += kPiece, turn = 1 - turn) {
-        const auto length = std::min(kPiece, size - done);
+    const auto most = (*staging)->pieces[0].size();
+    for (std::size_t done = 0, turn = 0; done < size; done += most, turn = 1 - turn) {
+        const auto length = std::min(most, size - done);
         const std::span<std::byte> piece{(*staging)->pieces[turn].data(), length};
         auto& emptied = (*staging)->emptied[turn];
         if (emptied)
@@ -140,6 +146,11 @@ Result<void> Transfers::queue_pieces(Stream& reader, Stream& writer, const Targe
         count(kCpu, to.device, length);
     }
     return {};
+}
+
+void Transfers::release_staging() {
+    const std::scoped_lock lock(mutex_);
+    staging_.reset();
 }
 
 void Transfers::count_read(DeviceId to, Bytes bytes) {

@@ -43,6 +43,10 @@ public:
     /// nothing is on its way any more, and the next copy begins anew.
     Result<void> copy(Target to, Source from);
 
+    /// Gives back the host memory that copies between devices go through; the next one takes it
+    /// anew.
+    void release_staging();
+
     /// Counts a copy that somebody else made, from the disk.
     void count_read(DeviceId to, Bytes bytes);
 

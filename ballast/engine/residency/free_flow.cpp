@@ -188,11 +188,12 @@ void FreeFlow::watch_pressure() {
 FreeAnswer FreeFlow::carry_out(const Requests& requests,
                                const std::function<void()>& drop_results) {
     FreeAnswer answer{.resident_before = resident()};
-    const auto before = photograph(registry(), *parts_.ledger);
+    const bool is_checked = parts_.checks == Checks::on;
+    const auto before = is_checked ? photograph(registry(), *parts_.ledger)
+                                   : Photograph{.ledger = parts_.ledger->snapshot()};
     memory().snapshot("free_memory", "pre");
     answer.models = release_models(requests, answer.errors);
-    if (parts_.checks == Checks::on)
-        check(broken_by_freeing(before, registry(), *parts_.ledger, answer.models));
+    if (is_checked) check(broken_by_freeing(before, registry(), *parts_.ledger, answer.models));
     if (requests.frees) {
         drop_results();
         answer.are_results_dropped = true;
@@ -200,7 +201,7 @@ FreeAnswer FreeFlow::carry_out(const Requests& requests,
     parts_.release_kept();
     answer.caches = empty(machine::EmptyingCall::forced);
     emptied_at_ = parts_.clock->now();
-    if (parts_.checks == Checks::on) check(broken_by_emptying(*parts_.devices, answer.caches));
+    if (is_checked) check(broken_by_emptying(*parts_.devices, answer.caches));
     memory().snapshot("free_memory", "post");
     account(answer, before.ledger);
     answer.resident_after = resident();

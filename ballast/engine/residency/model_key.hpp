@@ -15,11 +15,18 @@ namespace ballast::residency {
 struct ModelKey {
     std::filesystem::path file{};
     std::uint64_t size = 0;
-    std::int64_t modified = 0;  ///< ticks of the file system's clock
-    std::string options{};      ///< the part of the file, and where it is wanted
+    std::int64_t modified = 0;  ///< in nanoseconds
+    /// When the system last changed anything about it, and its number there: a file that is put in
+    /// its place with the same size and time is another one all the same.
+    std::int64_t changed = 0;
+    std::uint64_t number = 0;
+    std::string options{};  ///< the part of the file, and where it is wanted
 
     auto operator<=>(const ModelKey&) const = default;
 };
+
+/// Whether both are of one file at one time, whatever the options.
+bool is_same_version(const ModelKey& one, const ModelKey& other);
 
 /// The key of a file as it is now. Fails with `not_found`, or `io` if the system will not tell.
 Result<ModelKey> model_key(const std::filesystem::path& file, std::string options);

@@ -26,12 +26,6 @@ bool is_short_of_memory(const Error& error) {
     return error.code == Code::does_not_fit || error.code == Code::out_of_memory;
 }
 
-Bytes total(const std::map<DeviceId, Bytes>& sums) {
-    Bytes all;
-    for (const auto& [device, bytes] : sums) all += bytes;
-    return all;
-}
-
 }  // namespace
 
 ModelUse::ModelUse(ModelUse&& other) noexcept
@@ -61,7 +55,8 @@ Result<Loading> Registry::load(const LoadRequest& request) {
     if (!entry || !entry->store->is_complete())
         if (auto same = require_unchanged(key); !same) return fail(std::move(same).error());
     const auto outdated = entry ? Entries{} : older_versions(key);
-    const auto ejected = request.ejects_others && !entry ? who_can_be_ejected(outdated) : Entries{};
+    const auto ejected =
+        request.ejects_others && !entry ? who_can_be_ejected(key, outdated) : Entries{};
     auto leaving = outdated;
     leaving.insert(leaving.end(), ejected.begin(), ejected.end());
     const auto others = all_but(entry, leaving);
@@ -83,7 +78,8 @@ Result<Loading> Registry::load(const LoadRequest& request) {
         tell_request(phase.plan, entry);
         std::ranges::move(make_room(phase, others, ejected, request.source->name),
                           std::back_inserter(loading.evicted));
-        tell_evictions(loading.evicted);
+        tell_evictions(phase.evicted, loading.evicted);
+        if (!loading.evicted.empty()) surroundings_->models_went();
         if (!stays) {
             if (auto read = realise(request, phase.plan, entry); !read)
                 return fail(std::move(read).error());
@@ -92,7 +88,7 @@ Result<Loading> Registry::load(const LoadRequest& request) {
     }
     const auto loaded = find(key);
     const std::scoped_lock state(state_);
-    loaded->flag(request.retention);
+    if (request.retention) loaded->flag(*request.retention);
     loading.handle = ModelHandle(loaded->id);
     return loading;
 }
@@ -158,11 +154,17 @@ Error Registry::refusal(const LoadRequest& request, const Phase& phase) const {
                         use->second.limit->count() + lack.missing()));
     }
     const std::scoped_lock state(state_);
-    for (const auto& entry : entries_)
-        if (options_.is_strict && entry->retention.value == Retention::keep &&
-            entry->source.key != request.source->key)
-            add(fmt::format("eject {}, which is kept ({})", entry->source.name,
-                            to_string(total(entry->store->held()))));
+    // only what lies where room is missing would help
+    for (const auto& entry : entries_) {
+        if (!options_.is_strict || entry->retention.value != Retention::keep ||
+            entry->source.key == request.source->key)
+            continue;
+        for (const auto& [device, bytes] : entry->store->held())
+            if (phase.plan.shortfall.contains(device))
+                add(fmt::format("eject {}, which is kept and holds {} on {}", entry->source.name,
+                                to_string(bytes), to_string(device)));
+    }
+    if (options_.is_strict) add("let what is kept make room");
     return error;
 }
 
@@ -186,11 +188,16 @@ void Registry::tell_request(const plan::Plan& plan, const std::shared_ptr<Entry>
     }
 }
 
-void Registry::tell_evictions(const std::vector<FreedModel>& evicted) const {
-    if (options_.memory == nullptr || evicted.empty()) return;
+/// Models that went as a whole for lack of memory: they are the last of those who were freed.
+void Registry::tell_evictions(const std::vector<Eviction>& evicted,
+                              const std::vector<FreedModel>& freed) const {
+    if (options_.memory == nullptr || freed.size() < evicted.size()) return;
+    const auto first = freed.size() - evicted.size();
     std::map<DeviceId, std::size_t> models;
-    for (const auto& model : evicted)
-        for (const auto& [device, bytes] : model.released) models[device] += 1;
+    for (std::size_t i = 0; i < evicted.size(); ++i)
+        if (evicted[i].is_whole())
+            for (const auto& [device, bytes] : freed[first + i].released) models[device] += 1;
+    if (models.empty()) return;
     for (const auto& [device, count] : models) options_.memory->say(eviction_line(device, count));
     options_.memory->snapshot("free_memory/minimum_memory_required", "post");
 }
@@ -248,6 +255,12 @@ Result<std::shared_ptr<weights::WeightStore>> Registry::read(
 }
 
 Result<ModelUse> Registry::use(ModelHandle handle) {
+    // asked without a lock: a disk may be slow
+    if (const auto key = file_read_by(handle)) {
+        // a file that was deleted can still be read, since it is open
+        auto same = require_unchanged(*key);
+        if (!same && same.error().code != Code::not_found) return fail(std::move(same).error());
+    }
     const std::scoped_lock state(state_);
     const auto entry = find(handle);
     if (!entry || !entry->store->is_complete())
@@ -256,18 +269,24 @@ Result<ModelUse> Registry::use(ModelHandle handle) {
                           .why = entry ? "its end has made room for another since it was loaded"
                                        : "it has been let go since it was loaded",
                           .hint = "load it again"});
-    if (entry->store->realised().contains(kDisk)) {
-        // a file that was deleted can still be read, since it is open
-        auto same = require_unchanged(entry->source.key);
-        if (!same && same.error().code != Code::not_found) return fail(std::move(same).error());
-    }
     ++entry->users;
     ++entry->uses;
     entry->last_use = ++uses_;
     entry->prompt = prompt_;
+    // tried again with less, it is still the same use
+    const bool is_repeated = next_expected_ > 0 && is_use_of(expected_[next_expected_ - 1], *entry);
     const auto wanted = wanted_at(*entry);
-    if (wanted < expected_.size()) next_expected_ = wanted + 1;
+    if (!is_repeated && wanted < expected_.size()) next_expected_ = wanted + 1;
     return ModelUse(this, entry->id, entry->store);
+}
+
+/// The file that blocks of a complete model stay in; nothing if all are in memory.
+std::optional<ModelKey> Registry::file_read_by(ModelHandle handle) const {
+    const std::scoped_lock state(state_);
+    const auto entry = find(handle);
+    const bool reads =
+        entry && entry->store->is_complete() && entry->store->realised().contains(kDisk);
+    return reads ? std::optional(entry->source.key) : std::nullopt;
 }
 
 void Registry::end_use(std::uint64_t id) {
@@ -338,10 +357,12 @@ std::shared_ptr<Registry::Entry> Registry::find(ModelHandle handle) const {
 /// Where in the list of expected uses the model comes next; its size: nowhere.
 std::size_t Registry::wanted_at(const Entry& entry) const {
     for (auto i = next_expected_; i < expected_.size(); ++i)
-        if (expected_[i].file == entry.source.key.file &&
-            expected_[i].options == entry.source.key.options)
-            return i;
+        if (is_use_of(expected_[i], entry)) return i;
     return expected_.size();
+}
+
+bool Registry::is_use_of(const ExpectedUse& use, const Entry& entry) {
+    return use.file == entry.source.key.file && use.options == entry.source.key.options;
 }
 
 std::optional<std::size_t> Registry::next_use(const Entry& entry) const {

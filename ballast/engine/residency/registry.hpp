@@ -12,7 +12,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -30,7 +29,8 @@
 
 namespace ballast::residency {
 
-/// What the registry asks of what is around it. Called on the thread that loads.
+/// What the registry asks of what is around it. `room` from any thread, all else on the one that
+/// loads.
 class Surroundings {
 public:
     Surroundings() = default;
@@ -44,6 +44,9 @@ public:
 
     /// A model is about to be read: buffers that it may find in its way go.
     virtual void make_way() {}
+    /// Models went, or parts of them: allocators give what they keep of it back to the system,
+    /// which on a shared pool is where others take it from.
+    virtual void models_went() {}
     /// Gives back what is only kept for reuse, allocators' caches among it; how much that was.
     virtual Bytes release_kept() = 0;
 };
@@ -59,11 +62,12 @@ struct ModelSource {
 
 struct LoadRequest {
     const ModelSource* source = nullptr;
-    RetentionFlag retention{};
+    /// Empty: as it is flagged already; a model that is new may go then.
+    std::optional<RetentionFlag> retention{};
     /// Plans for what is left of the machine; the first of them that fits counts. One at least.
     std::vector<PlanMaker> plans{};
-    /// If the model is not loaded yet, all others go first whom nobody uses, and of whom nobody
-    /// said that they are kept.
+    /// If the model is not loaded yet, all others go first that are no parts of its file, whom
+    /// nobody uses, and of whom nobody said that they are kept.
     bool ejects_others = false;
     std::string remedy{};  ///< what the user could do if it does not fit
 };
@@ -187,7 +191,7 @@ private:
     [[nodiscard]] bool is_used(const Entry& entry) const;
     [[nodiscard]] bool is_retained(const Entry& entry) const;
     [[nodiscard]] Entries older_versions(const ModelKey& key) const;
-    [[nodiscard]] Entries who_can_be_ejected(const Entries& some) const;
+    [[nodiscard]] Entries who_can_be_ejected(const ModelKey& key, const Entries& some) const;
     [[nodiscard]] Entries all_but(const std::shared_ptr<Entry>& one, const Entries& some) const;
     [[nodiscard]] std::vector<Loaded> residents(const Entries& entries) const;
     [[nodiscard]] Phase plan(const LoadRequest& request, const Entries& others) const;
@@ -202,16 +206,20 @@ private:
         const LoadRequest& request, const plan::Plan& plan,
         std::shared_ptr<weights::WeightStore> former);
     void tell_request(const plan::Plan& plan, const std::shared_ptr<Entry>& entry) const;
-    void tell_evictions(const std::vector<FreedModel>& evicted) const;
+    void tell_evictions(const std::vector<Eviction>& evicted,
+                        const std::vector<FreedModel>& freed) const;
     std::optional<FreedModel> evict(Entry& entry, const std::map<DeviceId, Bytes>& part);
     FreeReport release(const std::function<bool(const Entry&)>& goes, KeptBecause otherwise,
                        GoesAfterUse if_used);
+
+    [[nodiscard]] std::optional<ModelKey> file_read_by(ModelHandle handle) const;
 
     // with state_ held
     [[nodiscard]] std::shared_ptr<Entry> find(ModelHandle handle) const;
     FreedModel take_out(Entry& entry);
     [[nodiscard]] Entries named(std::string_view name) const;
     [[nodiscard]] Error unknown(std::string_view name) const;
+    [[nodiscard]] static bool is_use_of(const ExpectedUse& use, const Entry& entry);
     [[nodiscard]] std::size_t wanted_at(const Entry& entry) const;
     [[nodiscard]] std::optional<std::size_t> next_use(const Entry& entry) const;
     [[nodiscard]] ModelStatus status_of(const Entry& entry) const;

@@ -131,19 +131,10 @@ void Registry::set_retention(const ModelKey& key, RetentionFlag flag) {
     if (entry) entry->flag(flag);
 }
 
-/// Loaded models of that name, or all parts of a file of that name or path.
 Registry::Entries Registry::named(std::string_view name) const {
-    const auto all = [&](const auto& text_of) {
-        Entries found;
-        for (const auto& entry : entries_)
-            if (text_of(entry->source) == name) found.push_back(entry);
-        return found;
-    };
-    auto found = all([](const ModelSource& source) { return source.name; });
-    if (found.empty())
-        found = all([](const ModelSource& source) { return source.key.file.string(); });
-    if (found.empty())
-        found = all([](const ModelSource& source) { return source.key.file.filename().string(); });
+    Entries found;
+    for (const auto& entry : entries_)
+        if (is_named(name, entry->source.name, entry->source.key.file)) found.push_back(entry);
     return found;
 }
 

@@ -24,22 +24,22 @@ Registry::Entries Registry::older_versions(const ModelKey& key) const {
     Entries found;
     for (const auto& entry : entries_) {
         const auto& other = entry->source.key;
-        const bool is_older =
-            other.file == key.file && (other.size != key.size || other.modified != key.modified);
+        const bool is_older = other.file == key.file && !is_same_version(other, key);
         if (is_older && entry->users == 0) found.push_back(entry);
     }
     return found;
 }
 
 /// Of all but `some`.
-Registry::Entries Registry::who_can_be_ejected(const Entries& some) const {
+Registry::Entries Registry::who_can_be_ejected(const ModelKey& key, const Entries& some) const {
     const std::scoped_lock state(state_);
     Entries found;
     for (const auto& entry : entries_) {
-        const bool is_pinned =
-            entry->retention.value == Retention::keep && entry->retention.is_said;
+        // parts of the same file were loaded with it, not before it
+        const bool is_sibling = entry->source.key.file == key.file;
         const bool is_among = std::ranges::find(some, entry) != some.end();
-        if (entry->users == 0 && !is_pinned && !is_among) found.push_back(entry);
+        if (entry->users == 0 && can_be_ejected(entry->retention) && !is_sibling && !is_among)
+            found.push_back(entry);
     }
     return found;
 }

@@ -12,6 +12,14 @@ std::optional<Retention> parse_retention(std::string_view text) {
     return std::nullopt;
 }
 
+bool is_named(std::string_view wanted, std::string_view model, const std::filesystem::path& file) {
+    return wanted == model || wanted == file.string() || wanted == file.filename().string();
+}
+
+bool can_be_ejected(RetentionFlag flag) {
+    return flag.value == Retention::release || !flag.is_said;
+}
+
 Standing standing_of(RetentionFlag flag) {
     if (flag.value == Retention::keep) return Standing::retained;
     return flag.is_said ? Standing::flagged : Standing::ordinary;

@@ -1,8 +1,11 @@
 #pragma once
 // Whether a model stays when memory is freed, and who said so.
 
+#include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "ballast/engine/residency/phase.hpp"
 
@@ -23,6 +26,20 @@ struct RetentionFlag {
 
     bool operator==(const RetentionFlag&) const = default;
 };
+
+/// What a user wants of all models together.
+struct RetentionWishes {
+    Retention by_default = Retention::release;  ///< of models whose loader says nothing
+    bool is_strict = false;                     ///< what is kept never makes room
+    std::vector<std::string> kept{};            ///< names of models that are kept in any case
+};
+
+/// Whether `wanted` names a model: by its own name, or all parts of a file by the file's name or
+/// path.
+bool is_named(std::string_view wanted, std::string_view model, const std::filesystem::path& file);
+
+/// Whether a loader that ejects all others may let such a model go: nobody said that it stays.
+bool can_be_ejected(RetentionFlag flag);
 
 /// What the flag means when room is needed: what is kept is retained, whoever said so; what may go
 /// is flagged if the user said so, and ordinary by default.

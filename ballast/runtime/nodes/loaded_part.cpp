@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "ballast/engine/core/sha256.hpp"
 #include "ballast/engine/formats/io/file.hpp"
 #include "ballast/engine/plan/distribution_tables.hpp"
 
@@ -50,6 +51,17 @@ Result<std::shared_ptr<const formats::Reader>> open_file(const std::filesystem::
     auto reader = formats::open_reader(file, formats::ReaderKind::positioned);
     if (!reader || simulation == nullptr) return reader;
     return std::make_shared<SimulatedDisk>(*std::move(reader), *simulation);
+}
+
+/// "unet:0a1b2c3d", "clip:...", "vae:...": what ComfyUI-MultiGPU calls a model in its snapshots,
+/// with the beginning of a digest of the file and how it is loaded.
+std::string snapshot_label(const LoadedPart::Description& description) {
+    Sha256 hash;
+    hash.update(description.key.file.string());
+    hash.update(description.key.options);
+    const bool is_text = graph::kind_of(*description.part) == graph::PartKind::text_encoder;
+    return fmt::format("{}:{}", is_text ? "clip" : description.part->name,
+                       to_string(hash.finish()).substr(0, 8));
 }
 
 }  // namespace
@@ -104,6 +116,7 @@ device::Reservation LoadedPart::reserve_activations(DeviceId compute) {
     // what is only kept for reuse must not be in the way
     if (use.limit && use.now + bytes > *use.limit) {
         bench_->clear_widening();
+        bench_->transfers().release_staging();
         trim_host_memory();
     }
     if (compute == kCpu) return {};
@@ -142,8 +155,13 @@ void LoadedPart::load(const graph::PartPlanner& planner) {
         if (planned.plan.compute != kCpu) return usual(left);
         return tried.emplace_back(std::move(planned)).plan;
     };
+    const auto label = snapshot_label(description_);
+    bench_->memory().snapshot(label, "pre-load");
+    // what was said of a model that is there, by name or by another loader, stands
+    std::optional<residency::RetentionFlag> retention;
+    if (bench_->registry().weights(handle_) == nullptr) retention = description_.retention;
     auto loaded = bench_->registry().load({.source = &source_,
-                                           .retention = description_.retention,
+                                           .retention = retention,
                                            .plans = {usual, tight},
                                            .ejects_others = description_.ejects_others,
                                            .remedy = "use a smaller picture or batch"});
@@ -154,12 +172,16 @@ void LoadedPart::load(const graph::PartPlanner& planner) {
     if (chosen != tried.end()) blocks_ = std::move(chosen->request.blocks);
     policy_ = planner.policy();
     if (!loaded->is_read) return;
+    if (graph::kind_of(*description_.part) == graph::PartKind::network)
+        bench_->memory().snapshot(label, "post-weights");
     const auto store = bench_->registry().weights(handle_);
     bench_->record.add_model(report(*store), store);
     tell(*store);
     bench_->log.info(fmt::format("loaded {}: {} in {:.2f} s, computes on {}", description_.name,
                                  to_string(description_.table.bytes()), stopwatch.seconds(),
                                  to_string(store->plan().compute)));
+    const bool is_network = graph::kind_of(*description_.part) == graph::PartKind::network;
+    bench_->memory().snapshot(label, is_network ? "post-model" : "post-load");
     bench_->memory().load(fmt::format("after_{}", description_.part->name));
 }
 

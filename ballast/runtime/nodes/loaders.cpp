@@ -97,9 +97,10 @@ private:
                                               .part = std::string(part.name),
                                               .compute = wish.compute,
                                               .allocation = wish.allocation});
+        const auto name = fmt::format("{} ({})", name_, part.name);
         return std::make_shared<LoadedPart>(
             LoadedPart::Description{
-                .name = fmt::format("{} ({})", name_, part.name),
+                .name = name,
                 .node = node_,
                 .key = std::move(key),
                 .directory = directory_,
@@ -107,7 +108,8 @@ private:
                 .table = std::move(table),
                 .compute_type = type,
                 .wish = wish,
-                .retention = graph::retention_of(wishes_, context_->session.options().retention),
+                .retention = graph::retention_of(wishes_, context_->session.options().retention,
+                                                 name, path_),
                 .ejects_others = wishes_.eject_models.value_or(false)},
             context_->session.bench());
     }

@@ -104,7 +104,7 @@ void Workbench::own_models(const graph::RuntimeOptions& options) {
     residency::Surroundings& surroundings = *this;
     registry_ = std::make_unique<residency::Registry>(
         *ledger_, *transfers_, surroundings, log,
-        residency::Registry::Options{.is_strict = options.is_retention_strict,
+        residency::Registry::Options{.is_strict = options.retention.is_strict,
                                      .memory = memory_.get()});
     flow_ = std::make_unique<residency::FreeFlow>(residency::FreeFlow::Parts{
         .registry = registry_.get(),
@@ -133,6 +133,7 @@ std::vector<residency::CacheReport> Workbench::empty_caches(machine::EmptyingCal
 
 Bytes Workbench::release_host_memory() {
     clear_widening();
+    transfers_->release_staging();
     const auto released = trim_host_memory();
     return_heap_pages();
     return released;
@@ -154,8 +155,9 @@ plan::PlanMachine Workbench::room(const std::map<DeviceId, Bytes>& held) const {
         if (use == snapshot.end()) continue;
         if (use->second.limit) device.capacity = std::min(device.capacity, *use->second.limit);
         // memory that is only kept for reuse goes when it is needed
-        const auto kept =
-            use->second.tag(device::Tag::scratch).now + use->second.tag(device::Tag::widened).now;
+        const auto kept = use->second.tag(device::Tag::scratch).now +
+                          use->second.tag(device::Tag::widened).now +
+                          use->second.tag(device::Tag::staging).now;
         const auto models = held.find(device.id);
         others[device.id] = use->second.now.minus_or_zero(kept).minus_or_zero(
             models == held.end() ? Bytes{} : models->second);

@@ -57,7 +57,11 @@ public:
 private:
     // what the registry asks
     [[nodiscard]] plan::PlanMachine room(const std::map<DeviceId, Bytes>& held) const override;
-    void make_way() override { clear_widening(); }
+    void make_way() override {
+        clear_widening();
+        transfers_->release_staging();
+    }
+    void models_went() override { static_cast<void>(empty_caches(machine::EmptyingCall::forced)); }
     Bytes release_kept() override;
 
     Bytes release_host_memory();
