@@ -127,6 +127,17 @@ TEST(FreeBetween, AnUnknownModelIsRefusedBeforeAnythingRuns) {
     }
 }
 
+TEST(FreeBetween, ADryRunKnowsItToo) {
+    const auto run = run_demo(on_a_card({"--keep", "flux.safetensors", "--dry-run"}));
+    EXPECT_EQ(run.outcome.status, 2) << run.outcome.out;
+}
+
+TEST(FreeBetween, WithoutASecondRunSaysThatNothingIsFreed) {
+    const auto run = run_demo({"--free-between", "both"});
+    EXPECT_EQ(run.outcome.status, 0);
+    EXPECT_THAT(run.report.at("warnings").dump(), HasSubstr("give --repeat"));
+}
+
 TEST(FreeBetween, AFileNamesAllOfItsParts) {
     const auto run = run_twice({"--eject-between", "ballast-demo.safetensors"});
     EXPECT_EQ(run.report["runs"][0]["freed"]["released"].size(), 3U);

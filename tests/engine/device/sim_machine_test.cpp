@@ -239,9 +239,28 @@ TEST(Transfers, GoDirectlyBetweenPeersAndThroughTheHostOtherwise) {
     EXPECT_EQ(fixture.ledger.snapshot().at(kCpu).tag(Tag::staging).now, 16_MiB);
 }
 
-TEST(Transfers, AreRefusedWhereTheHostHasNoRoomForStaging) {
+TEST(Transfers, TakeLessStagingWhereTheHostIsShortAndGiveItBack) {
     Fixture fixture;
     fixture.ledger.set_limit(kCpu, 1_MiB);
+    Transfers transfers(fixture.machine.devices(), fixture.ledger);
+    std::vector<std::byte> sent(3'000'000);
+    for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<std::byte>(i * 7 % 251);
+    const auto here = fixture.card().allocate(Bytes{sent.size()});
+    const auto there = fixture.other().allocate(Bytes{sent.size()});
+    const std::span on_card{here->data(), sent.size()};
+    const std::span on_other{there->data(), sent.size()};
+    ASSERT_TRUE(transfers.copy({kCard, on_card}, {kCpu, sent}));
+    ASSERT_TRUE(transfers.copy({kOther, on_other}, {kCard, on_card}));
+    EXPECT_TRUE(std::ranges::equal(on_other, sent));
+    EXPECT_EQ(fixture.ledger.snapshot().at(kCpu).tag(Tag::staging).now, 1_MiB);
+    transfers.release_staging();
+    EXPECT_EQ(fixture.ledger.snapshot().at(kCpu).tag(Tag::staging).now, Bytes{});
+    ASSERT_TRUE(transfers.copy({kOther, on_other}, {kCard, on_card})) << "it is taken anew";
+}
+
+TEST(Transfers, AreRefusedWhereTheHostHasNoRoomForStaging) {
+    Fixture fixture;
+    fixture.ledger.set_limit(kCpu, 63_KiB);
     Transfers transfers(fixture.machine.devices(), fixture.ledger);
     const auto here = fixture.card().allocate(1_MiB);
     const auto there = fixture.other().allocate(1_MiB);

@@ -75,5 +75,20 @@ TEST(ModelKey, AFileThatWasWrittenSinceIsRefusedAlsoAtTheSameSize) {
     EXPECT_EQ(same.error().place.file, file.string());
 }
 
+TEST(ModelKey, AFileThatIsPutInItsPlaceIsAnotherOneAlsoAtTheSameSizeAndTime) {
+    const TemporaryFolder folder;
+    const auto file = folder.write("m.safetensors", "weights");
+    const auto key = model_key(file, "unet").value();
+    const auto other = folder.write("other.safetensors", "WEIGHTS");
+    std::filesystem::last_write_time(other, std::filesystem::last_write_time(file));
+    std::filesystem::rename(other, file);
+    const auto now = model_key(file, "unet").value();
+    EXPECT_EQ(now.size, key.size);
+    EXPECT_EQ(now.modified, key.modified);
+    EXPECT_FALSE(is_same_version(now, key));
+    EXPECT_EQ(require_unchanged(key).error().code, Code::corrupt_file);
+    EXPECT_TRUE(is_same_version(now, model_key(file, "vae").value())) << "whatever the options";
+}
+
 }  // namespace
 }  // namespace ballast::residency

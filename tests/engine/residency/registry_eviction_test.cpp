@@ -224,5 +224,44 @@ TEST(Eviction, IsToldInTheLinesThatUsersOfTheMultiGpuNodesKnow) {
     EXPECT_TRUE(scene.says(LogLevel::focus, "free_memory/minimum_memory_required_post"));
 }
 
+TEST(Ejecting, SparesThePartsOfTheSameFile) {
+    Scene scene;
+    scene.write("all.safetensors", 8);
+    const auto text = scene.part("all.safetensors", "text", 0, 4);
+    const auto unet = scene.part("all.safetensors", "unet", 4, 4);
+    ASSERT_TRUE(scene.load(text, Scene::on(kA, text), {}, true).has_value());
+    scene.loaded("other", 2);
+    ASSERT_TRUE(scene.load(unet, Scene::on(kA, unet), {}, true).has_value());
+    EXPECT_EQ(scene.registry.models().size(), 2U) << "only the other file went";
+    EXPECT_FALSE(scene.registry.require_loaded("other.safetensors").has_value());
+}
+
+TEST(ExpectedUses, AUseThatIsTriedAgainIsOneUse) {
+    Scene scene;
+    const auto once = scene.loaded("once", 8);
+    const auto later = scene.loaded("later", 8);
+    const auto use_of = [&](ModelHandle handle) {
+        return ExpectedUse{.file = scene.status(handle).file, .options = "unet"};
+    };
+    // once, later, once again: the first is wanted again after the second
+    scene.registry.expect({use_of(once), use_of(later), use_of(once), use_of(later)});
+    scene.touch(once);
+    scene.touch(once);  // tried again with less
+    const auto source = scene.model("new", 12);
+    const auto loading = scene.load(source, Scene::whole(kA, source)).value();
+    ASSERT_EQ(loading.evicted.size(), 1U);
+    EXPECT_EQ(loading.evicted[0].name, "once.safetensors (unet)")
+        << "of the two, it is wanted later";
+}
+
+TEST(Flags, SaidByNameStandWhenTheModelIsAskedForAgain) {
+    Scene scene;
+    const auto source = scene.model("m", 4);
+    const auto handle = scene.load(source, Scene::on(kA, source)).value().handle;
+    ASSERT_TRUE(scene.registry.set_retention("m.safetensors", Retention::keep).has_value());
+    ASSERT_TRUE(scene.registry.load({.source = &source, .plans = {Scene::on(kA, source)}}));
+    EXPECT_EQ(scene.status(handle).retention, kPinned);
+}
+
 }  // namespace
 }  // namespace ballast::residency::testing
