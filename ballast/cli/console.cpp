@@ -18,6 +18,12 @@ Json shortfall_json(const std::map<DeviceId, Shortfall>& shortfall) {
     return list;
 }
 
+Json bytes_json(const std::map<DeviceId, Bytes>& sums) {
+    Json json = Json::object();
+    for (const auto& [device, bytes] : sums) json[to_string(device)] = bytes.count();
+    return json;
+}
+
 Json to_json(const Error& error) {
     Json where = Json::object();
     if (!error.place.file.empty()) where["file"] = error.place.file;

@@ -2,10 +2,12 @@
 // What the program says: results on standard output, everything else on standard error.
 
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
+#include "ballast/engine/core/bytes.hpp"
 #include "ballast/engine/core/result.hpp"
 
 namespace ballast::cli {
@@ -15,6 +17,9 @@ using Json = nlohmann::ordered_json;
 
 /// How results are printed: for people, or as exactly one JSON document.
 enum class Form { text, json };
+
+/// {"cuda:0": N} in bytes
+Json bytes_json(const std::map<DeviceId, Bytes>& sums);
 
 /// {"cuda:0": {"needed", "available", "missing"}}
 Json shortfall_json(const std::map<DeviceId, Shortfall>& shortfall);

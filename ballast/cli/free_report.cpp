@@ -7,12 +7,6 @@ Json optional_json(const std::optional<Bytes>& bytes) {
     return bytes ? Json(bytes->count()) : Json(nullptr);
 }
 
-Json sums_json(const std::map<DeviceId, Bytes>& sums) {
-    Json json = Json::object();
-    for (const auto& [device, bytes] : sums) json[to_string(device)] = bytes.count();
-    return json;
-}
-
 Json device_json(const residency::DeviceFreed& told) {
     Json tiers = Json::object();
     for (const auto& [tier, bytes] : told.by_tier)
@@ -30,11 +24,11 @@ Json device_json(const residency::DeviceFreed& told) {
 Json to_json(const residency::FreeAnswer& answer) {
     Json released = Json::array();
     for (const auto& model : answer.models.freed)
-        released.push_back({{"name", model.name}, {"devices", sums_json(model.released)}});
+        released.push_back({{"name", model.name}, {"devices", bytes_json(model.released)}});
     Json kept = Json::array();
     for (const auto& model : answer.models.kept)
         kept.push_back({{"name", model.name},
-                        {"devices", sums_json(model.held)},
+                        {"devices", bytes_json(model.held)},
                         {"why", std::string(to_string(model.why))}});
     Json devices = Json::object();
     for (const auto& [device, told] : answer.devices)
@@ -57,8 +51,8 @@ Json to_json(const residency::ModelStatus& model) {
             {"file", model.file},
             {"compute", to_string(model.compute)},
             {"bytes", model.bytes.count()},
-            {"homes", sums_json(model.homes)},
-            {"held", sums_json(model.held)},
+            {"homes", bytes_json(model.homes)},
+            {"held", bytes_json(model.held)},
             {"complete", model.is_complete},
             {"retention", std::string(to_string(model.retention.value))},
             {"said", model.retention.is_said},

@@ -9,12 +9,6 @@
 namespace ballast::cli {
 namespace {
 
-Json sums_json(const std::map<DeviceId, Bytes>& sums) {
-    Json json = Json::object();
-    for (const auto& [device, bytes] : sums) json[to_string(device)] = bytes.count();
-    return json;
-}
-
 double seconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
 
 /// "[######....      ] " of what a device may hold: weights, ring and activations, room.
@@ -77,8 +71,8 @@ Json plan_json(const plan::PlanRequest& request, const plan::Plan& plan) {
             {"mode", to_string(plan.mode)},
             {"allocation", canonical(request.policy)},
             {"blocks", std::move(blocks)},
-            {"homes", sums_json(plan.per_device)},
-            {"quotas", sums_json(plan.quotas)},
+            {"homes", bytes_json(plan.per_device)},
+            {"quotas", bytes_json(plan.quotas)},
             {"ring_bytes", plan.ring.count()},
             {"activation_bytes", plan.activations.count()},
             {"bytes_per_step", plan.moved.count()},

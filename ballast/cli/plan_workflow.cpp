@@ -63,16 +63,15 @@ int plan_workflow(const std::string& file, const Settings& settings,
     const auto places = folders(folder_options(settings));
     const auto [report, valid] = graph::validate(*workflow, catalogue, places);
     if (!report.is_clean()) return refuse_workflow(report, file, console);
-    const auto used = graph::workflow_models(valid, places, *allocation);
-    if (!used) return console.fail(used.error());
-    if (const auto named = require_named_models({.kept = settings.list("keep")}, *used); !named)
-        return console.fail(named.error());
     const auto fit = fit_workflow({.workflow = valid,
                                    .folders = places,
                                    .wishes = wishes_of(settings, *allocation),
                                    .file = file},
                                   machine);
     if (!fit) return console.fail(fit.error());
+    if (const auto named = require_named_models({.kept = settings.list("keep")}, fit->models);
+        !named)
+        return console.fail(named.error());
 
     if (const auto chart = settings.text("chart"); !chart.empty())
         if (const auto drawn = write_file(chart, plan_chart(plans_of(fit->phases)), "the chart");

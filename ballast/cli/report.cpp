@@ -48,14 +48,12 @@ Json devices_of(const graph::RuntimeReport& report) {
 }
 
 Json to_json(const graph::ModelReport& model) {
-    Json homes = Json::object();
-    for (const auto& [device, bytes] : model.homes) homes[to_string(device)] = bytes.count();
     return {{"name", model.name},
             {"compute", to_string(model.compute)},
             {"bytes", model.bytes.count()},
             {"blocks", model.blocks},
             {"allocation", model.allocation},
-            {"homes", std::move(homes)},
+            {"homes", bytes_json(model.homes)},
             {"patched_blocks", model.patched_blocks},
             {"plan", model.plan_digest}};
 }

@@ -51,6 +51,8 @@ Result<WorkflowFit> fit_on(const graph::PlanningMachine& machine, const Job& job
 Result<WorkflowFit> require_all_to_run(const Job& job) {
     auto fit = fit_on(job.machine, job);
     if (!fit) return fit;
+    if (auto named = require_named_models(job.freeing, fit->models); !named)
+        return fail(std::move(named).error());
     for (const auto& folder : picture_folders(job.workflow, job.options))
         if (auto writable = require_writable(folder); !writable)
             return fail(std::move(writable).error());
@@ -228,11 +230,7 @@ int run(const Invocation& invocation, Console& console) {
     if (!report.is_clean()) return refuse_workflow(report, invocation.operand, console);
     const auto fit = require_all_to_run(job);
     if (!fit) return console.fail(fit.error());
-    const auto used = graph::workflow_models(valid, folders(job.options), job.options.allocation);
-    if (!used) return console.fail(used.error());
-    if (const auto named = require_named_models(job.freeing, *used); !named)
-        return console.fail(named.error());
-    job.uses = uses_of(*used);
+    job.uses = uses_of(fit->models);
     if (settings->flag("dry-run")) return dry_run(*fit, *settings, job.warnings, console);
     if (const auto fits = require_fit(*fit, job); !fits) return console.fail(fits.error());
     return run_job(std::move(job), console);

@@ -29,12 +29,15 @@ std::string remedy(const std::map<DeviceId, Bytes>& limits, const std::string& f
 }  // namespace
 
 Result<WorkflowFit> fit_workflow(const WorkflowToFit& what, const graph::PlanningMachine& machine) {
+    auto models = graph::workflow_models(what.workflow, what.folders, what.wishes.allocation);
+    if (!models) return fail(std::move(models).error());
+    WorkflowFit fit{.models = *std::move(models)};
     const graph::WorkflowPlanner plan = [&](const graph::PlanningMachine& on) {
-        return graph::plan_workflow(what.workflow, what.folders, on, what.wishes);
+        return graph::plan_models(fit.models, on, what.wishes);
     };
     auto phases = plan(machine);
     if (!phases) return fail(std::move(phases).error());
-    WorkflowFit fit{.phases = *std::move(phases)};
+    fit.phases = *std::move(phases);
     const auto first = std::ranges::find_if_not(fit.phases, fits);
     if (first == fit.phases.end()) return fit;
     const auto limits = graph::sufficient_limits(machine, fit.phases, plan);

@@ -20,6 +20,7 @@ struct WorkflowToFit {
 };
 
 struct WorkflowFit {
+    graph::WorkflowModels models{};  ///< whose headers were read for it
     std::vector<graph::WorkflowPhase> phases{};
     /// `does_not_fit` where some phase does not: what each device lacks for which model, the node
     /// that loads the first of them, and how to make room.

@@ -47,9 +47,7 @@ Json homes_json(const std::vector<WorkflowPhase>& phases) {
     std::map<DeviceId, Bytes> most;
     for (const auto& phase : phases)
         for (const auto& [device, bytes] : phase.held) most[device] = std::max(most[device], bytes);
-    Json json = Json::object();
-    for (const auto& [device, bytes] : most) json[to_string(device)] = bytes.count();
-    return json;
+    return bytes_json(most);
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 
 #include "ballast/engine/plan/allocation.hpp"
 #include "ballast/engine/residency/phase.hpp"
-#include "ballast/graph/workflow_models.hpp"
 
 namespace ballast::graph {
 namespace {
@@ -220,19 +219,25 @@ Result<std::vector<WorkflowPhase>> plan_workflow(const ValidWorkflow& workflow,
                                                  const Folders& folders,
                                                  const PlanningMachine& machine,
                                                  const WorkflowWishes& wishes) {
+    const auto models = workflow_models(workflow, folders, wishes.allocation);
+    if (!models) return fail(models.error());
+    return plan_models(*models, machine, wishes);
+}
+
+Result<std::vector<WorkflowPhase>> plan_models(const WorkflowModels& models,
+                                               const PlanningMachine& machine,
+                                               const WorkflowWishes& wishes) {
     // also when no network follows it, and without blaming a node
     if (auto policy = plan::parse_allocation(wishes.allocation, machine.context); !policy)
         return fail(std::move(policy).error());
-    const auto used = workflow_models(workflow, folders, wishes.allocation);
-    if (!used) return fail(used.error());
     std::vector<std::vector<Ready>> ways;
-    for (const auto& model : used->models) {
+    for (const auto& model : models.models) {
         auto made = all_ways(model, machine);
         if (!made) return fail(at_node(std::move(made).error(), model.loader));
         ways.push_back(*std::move(made));
     }
-    Walk walk(machine.devices, *used, wishes);
-    for (std::size_t i = 0; i < used->steps.size(); ++i) walk.take(i, ways[used->steps[i].model]);
+    Walk walk(machine.devices, models, wishes);
+    for (std::size_t i = 0; i < models.steps.size(); ++i) walk.take(i, ways[models.steps[i].model]);
     return walk.phases();
 }
 

@@ -12,6 +12,7 @@
 #include "ballast/graph/part_planner.hpp"
 #include "ballast/graph/planning_machine.hpp"
 #include "ballast/graph/valid_workflow.hpp"
+#include "ballast/graph/workflow_models.hpp"
 
 namespace ballast::graph {
 
@@ -61,5 +62,11 @@ Result<std::vector<WorkflowPhase>> plan_workflow(const ValidWorkflow& workflow,
                                                  const Folders& folders,
                                                  const PlanningMachine& machine,
                                                  const WorkflowWishes& wishes);
+
+/// The same for models that were found in a workflow before, as often as one wants without opening
+/// their files again.
+Result<std::vector<WorkflowPhase>> plan_models(const WorkflowModels& models,
+                                               const PlanningMachine& machine,
+                                               const WorkflowWishes& wishes);
 
 }  // namespace ballast::graph

@@ -51,7 +51,7 @@ Registry::~Registry() = default;
 Result<Loading> Registry::load(const LoadRequest& request) {
     const std::scoped_lock work(work_);
     const auto& key = request.source->key;
-    const auto entry = find(key);
+    auto entry = find(key);
     if (!entry || !entry->store->is_complete())
         if (auto same = require_unchanged(key); !same) return fail(std::move(same).error());
     const auto outdated = entry ? Entries{} : older_versions(key);
@@ -78,18 +78,17 @@ Result<Loading> Registry::load(const LoadRequest& request) {
         tell_request(phase.plan, entry);
         std::ranges::move(make_room(phase, others, ejected, request.source->name),
                           std::back_inserter(loading.evicted));
-        tell_evictions(phase.evicted, loading.evicted);
         if (!loading.evicted.empty()) surroundings_->models_went();
         if (!stays) {
-            if (auto read = realise(request, phase.plan, entry); !read)
-                return fail(std::move(read).error());
+            auto read = realise(request, phase.plan, entry);
+            if (!read) return fail(std::move(read).error());
+            entry = *std::move(read);
             loading.is_read = true;
         }
     }
-    const auto loaded = find(key);
     const std::scoped_lock state(state_);
-    if (request.retention) loaded->flag(*request.retention);
-    loading.handle = ModelHandle(loaded->id);
+    if (request.retention) entry->flag(*request.retention);
+    loading.handle = ModelHandle(entry->id);
     return loading;
 }
 
@@ -188,23 +187,17 @@ void Registry::tell_request(const plan::Plan& plan, const std::shared_ptr<Entry>
     }
 }
 
-/// Models that went as a whole for lack of memory: they are the last of those who were freed.
-void Registry::tell_evictions(const std::vector<Eviction>& evicted,
-                              const std::vector<FreedModel>& freed) const {
-    if (options_.memory == nullptr || freed.size() < evicted.size()) return;
-    const auto first = freed.size() - evicted.size();
-    std::map<DeviceId, std::size_t> models;
-    for (std::size_t i = 0; i < evicted.size(); ++i)
-        if (evicted[i].is_whole())
-            for (const auto& [device, bytes] : freed[first + i].released) models[device] += 1;
-    if (models.empty()) return;
+/// How many models went as a whole for lack of memory, by device.
+void Registry::tell_evictions(const std::map<DeviceId, std::size_t>& models) const {
+    if (options_.memory == nullptr || models.empty()) return;
     for (const auto& [device, count] : models) options_.memory->say(eviction_line(device, count));
     options_.memory->snapshot("free_memory/minimum_memory_required", "post");
 }
 
 /// Reads what is missing. The model is loaded afterwards, or it is not at all.
-Result<void> Registry::realise(const LoadRequest& request, const plan::Plan& plan,
-                               std::shared_ptr<Entry> entry) {
+Result<std::shared_ptr<Registry::Entry>> Registry::realise(const LoadRequest& request,
+                                                           const plan::Plan& plan,
+                                                           std::shared_ptr<Entry> entry) {
     std::shared_ptr<weights::WeightStore> former;
     if (entry) {
         // nobody sees it while it changes
@@ -236,8 +229,8 @@ Result<void> Registry::realise(const LoadRequest& request, const plan::Plan& pla
     }
     entry->store = *std::move(store);
     const std::scoped_lock state(state_);
-    entries_.push_back(std::move(entry));
-    return {};
+    entries_.push_back(entry);
+    return entry;
 }
 
 Result<std::shared_ptr<weights::WeightStore>> Registry::read(

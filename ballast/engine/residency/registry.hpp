@@ -200,14 +200,13 @@ private:
     std::vector<FreedModel> drop_outdated(const Entries& outdated);
     std::vector<FreedModel> make_room(const Phase& phase, const Entries& others,
                                       const Entries& ejected, const std::string& name);
-    Result<void> realise(const LoadRequest& request, const plan::Plan& plan,
-                         std::shared_ptr<Entry> entry);
+    Result<std::shared_ptr<Entry>> realise(const LoadRequest& request, const plan::Plan& plan,
+                                           std::shared_ptr<Entry> entry);
     Result<std::shared_ptr<weights::WeightStore>> read(
         const LoadRequest& request, const plan::Plan& plan,
         std::shared_ptr<weights::WeightStore> former);
     void tell_request(const plan::Plan& plan, const std::shared_ptr<Entry>& entry) const;
-    void tell_evictions(const std::vector<Eviction>& evicted,
-                        const std::vector<FreedModel>& freed) const;
+    void tell_evictions(const std::map<DeviceId, std::size_t>& models) const;
     std::optional<FreedModel> evict(Entry& entry, const std::map<DeviceId, Bytes>& part);
     FreeReport release(const std::function<bool(const Entry&)>& goes, KeptBecause otherwise,
                        GoesAfterUse if_used);

@@ -62,6 +62,7 @@ std::vector<FreedModel> Registry::make_room(const Phase& phase, const Entries& o
             log_.info(fmt::format("{} is ejected for {}", entry->source.name, name));
             gone.push_back(*std::move(freed));
         }
+    std::map<DeviceId, std::size_t> whole;
     for (const auto& eviction : phase.evicted) {
         const auto& entry = others[eviction.index];
         const auto& model = entry->source.name;
@@ -73,8 +74,11 @@ std::vector<FreedModel> Registry::make_room(const Phase& phase, const Entries& o
         log_.info(eviction.is_whole() ? fmt::format("{} makes room for {}", model, name)
                                       : fmt::format("the end of {} ({}) makes room for {}", model,
                                                     to_string(total(freed->released)), name));
+        if (eviction.is_whole())
+            for (const auto& [device, bytes] : freed->released) ++whole[device];
         gone.push_back(*std::move(freed));
     }
+    tell_evictions(whole);
     return gone;
 }
 
